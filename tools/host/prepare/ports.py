@@ -80,8 +80,8 @@ def used_cards(
     named: Collection[str] = (),
 ) -> dict[str, str]:
     """Returns whole cards that are in use, with the reason: a process has the card open, or its
-    interface is up and the card is not `named`. Cards that applied steps (`ours`) bound are free.
-    """
+    interface is up and the card is not `named`. Cards that applied steps (`ours`) bound are
+    free."""
     found = {}
     for card in cards:
         by = processes_using(files, card.address)

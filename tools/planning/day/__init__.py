@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A day of load in minutes: what is sent, what it did to the server, and its picture."""
+"""Runs a day of load in minutes, records what the server did, and draws it (`vcmts run --day`)."""

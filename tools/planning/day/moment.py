@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a server tells at one moment of the day, and what happened between two of them.
+"""Metrics of a server at one moment of the day, and figures of the span between two moments.
 
-Everything but frequencies is counted since the start, so a few minutes, an hour and the whole day
-are made in the same way: out of the moment before and the one behind.
+All metrics but frequencies are counters, so a span of any length is the difference of its last and
+first moment.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from vcmts.jsons import Json
 from vcmts.top.model import number_or_text
 from vcmts.top.samples import Answer, Between
 
-Counts = dict[int, int]  # packets by the shortest time of a bucket, ns
+Counts = dict[int, int]  # packets by lower bound of a bucket, ns
 
-# Of the network port, as the load is what subscribers have.
+# Bytes at the network port: the load of subscribers, without tunnel overhead.
 MOVED = {
     "downstream": "vcmts_downstream_received_bytes_total",
     "upstream": "vcmts_upstream_transmitted_bytes_total",
@@ -30,16 +30,17 @@ PERCENTILES = {"p50": 0.5, "p99": 0.99, "p99_9": 0.999}
 
 @dataclass(frozen=True)
 class Moment:
-    """`joules`: of the machine since some time, where it measures them; by what measures them."""
+    """Everything that was read at one time. `joules`: readings of the host's energy counters, by
+    name of the counter."""
 
-    told: Answer
+    answer: Answer
     latencies: dict[str, Counts] = field(default_factory=dict)  # by direction
     joules: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Shares of the time; None: not told."""
+    """Shares of a worker's time in a span; None if unknown."""
 
     core: str
     runs: str
@@ -56,24 +57,24 @@ class Core:
 
 @dataclass(frozen=True)
 class Span:
-    """A part of the day. `inside`: its moments, from the one before to the one behind."""
+    """A part of the day. `inside`: its moments, from the one at its begin to the one at its end."""
 
     inside: Sequence[Moment]
-    start: float  # the server's uptime when the day began
-    length: float  # of the day, seconds
+    start: float  # uptime of the server when the day began, seconds
+    length: float  # seconds of the whole day
 
     @property
     def between(self) -> Between:
-        return Between(self.inside[0].told, self.inside[-1].told)
+        return Between(self.inside[0].answer, self.inside[-1].answer)
 
     @property
     def end(self) -> float:
-        """Seconds since the day began."""
-        return self.inside[-1].told.uptime - self.start
+        """Seconds from the begin of the day to the end of the span."""
+        return self.inside[-1].answer.uptime - self.start
 
     @property
     def hour(self) -> float:
-        """In the middle of it."""
+        """The hour of the day in the middle of the span."""
         return HOURS * (self.end - self.seconds / 2) / self.length
 
     @property
@@ -81,15 +82,15 @@ class Span:
         return self.between.seconds
 
     def bits(self, direction: str, **labels: str) -> float | None:
-        """A second."""
+        """Bits per second; None if unknown."""
         rate = self.between.rate(MOVED[direction], **labels)
         return None if rate is None else 8 * rate
 
     def groups(self) -> dict[str, dict[str, float | None]]:
-        """Bits a second by service group and direction."""
+        """Bits per second, by service group and direction."""
         return {
             which: {way: self.bits(way, service_group=which) for way in DIRECTIONS}
-            for which in groups_of(self.inside[-1].told)
+            for which in group_ids(self.inside[-1].answer)
         }
 
     def workers(self) -> list[Worker]:
@@ -107,14 +108,14 @@ class Span:
         return Worker(own["core"], labels.get("runs", ""), shares[0], shares[1])
 
     def cores(self) -> list[Core]:
-        """Of the moments in it but the first, which belongs to what was before."""
-        moments = [moment.told for moment in self.inside[1:]]
-        ids = {found.get("core", "") for told in moments for found, _ in told.of(HERTZ)}
+        """Mean frequencies over all moments but the first, which belongs to the span before."""
+        moments = [moment.answer for moment in self.inside[1:]]
+        ids = {found.get("core", "") for answer in moments for found, _ in answer.of(HERTZ)}
         return [
             Core(
                 core,
                 *(
-                    mean([told.one(name, core=core) for told in moments])
+                    mean([answer.one(name, core=core) for answer in moments])
                     for name in (HERTZ, WISHED)
                 ),
             )
@@ -129,7 +130,7 @@ class Span:
         return percentiles(counts)
 
     def watts(self) -> dict[str, float]:
-        """Measured, in the mean."""
+        """Mean measured watts, by name of the energy counter."""
         before, after = self.inside[0].joules, self.inside[-1].joules
         if not self.seconds:
             return {}
@@ -140,10 +141,10 @@ class Span:
         }
 
 
-def groups_of(told: Answer) -> list[str]:
-    """IDs of the service groups."""
+def group_ids(answer: Answer) -> list[str]:
+    """IDs of the service groups that have metrics."""
     names = MOVED.values()
-    ids = {found.get("service_group", "") for name in names for found, _ in told.of(name)}
+    ids = {found.get("service_group", "") for name in names for found, _ in answer.of(name)}
     return sorted(ids, key=number_or_text)
 
 
@@ -153,13 +154,14 @@ def clock(hour: float) -> str:
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """Of those that are known."""
+    """The mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def increase(before: Counts, after: Counts) -> Counts:
-    """Where there were more before, the counting began anew."""
+    """The difference of two histograms. A smaller total than before means that counters were
+    reset."""
     if sum(after.values()) < sum(before.values()):
         return after
     grown = {ns: packets - before.get(ns, 0) for ns, packets in after.items()}
@@ -167,12 +169,12 @@ def increase(before: Counts, after: Counts) -> Counts:
 
 
 def width(ns: int) -> int:
-    """Of a bucket: times that begin with the same two digits."""
+    """The width of a bucket, ns: its times have the same first two digits."""
     return int(10 ** max(0, len(str(ns)) - 2))
 
 
 def percentile(counts: Counts, share: float) -> float:
-    """In nanoseconds; times within a bucket are taken as spread evenly."""
+    """A percentile in ns, interpolated within its bucket."""
     wanted, below = share * sum(counts.values()), 0
     for ns, packets in sorted(counts.items()):
         if below + packets >= wanted:
@@ -182,7 +184,7 @@ def percentile(counts: Counts, share: float) -> float:
 
 
 def percentiles(counts: Counts) -> Json | None:
-    """In microseconds; None where nothing was measured."""
+    """Percentiles in microseconds; None if nothing was measured."""
     packets = sum(counts.values())
     if packets == 0:
         return None

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The day drawn: one panel below the other, one axis of hours."""
+"""Draws the day as panels (load, busy and paused time, frequency, latency, power) over its
+hours."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from planning.day.moment import HOURS, PERCENTILES
-from planning.day.show import measured_of, switched
+from planning.day.show import measured_names, policy_text
 from vcmts.child import writable
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
@@ -17,19 +18,20 @@ Draw = Callable[[Any, Json], None]
 
 FORMATS = (".svg", ".png")
 BLUE, VERMILION = plots.COLOURS["docsis-pie"], plots.COLOURS["tail-drop"]
-# Okabe and Ito's palette, as in all of our pictures.
+# Okabe and Ito's palette, as in all pictures of the project.
 COLOURS = (BLUE, VERMILION, "#009e73", "#e69f00", "#56b4e9", "#cc79a7")
 WAYS = dict(zip(DIRECTIONS, COLOURS, strict=False))
 STYLES = dict(zip(PERCENTILES, ("-", (0, (5, 2)), (0, (1.5, 1.5))), strict=True))
 NAMES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
-MOST_LABEL = 34  # characters of what a worker runs
+MAX_LABEL = 34  # characters of what a worker runs
 WIDTH, HEIGHT = 9.5, 1.55  # inches; the height is that of one panel
 DPI = 150
 NAN = float("nan")
 
 
 def column(day: Json, *path: str | int, factor: float = 1.0) -> list[float]:
-    """A figure of each sample, found by keys and places; what is not known is a gap."""
+    """The value at a path of keys and indexes in each sample; NaN, which draws a gap, if
+    unknown."""
     found = []
     for sample in day["samples"]:
         value: Any = sample
@@ -43,14 +45,14 @@ def column(day: Json, *path: str | int, factor: float = 1.0) -> list[float]:
 
 
 def plot(axes: Any, day: Json, drawn: list[float], **options: Any) -> bool:
-    """Whether there was anything to draw."""
+    """Draws a line. Returns False if no value is known."""
     known = any(value == value for value in drawn)
     if known:
         axes.plot([sample["hour"] for sample in day["samples"]], drawn, **options)
     return known
 
 
-def nothing(axes: Any, why: str) -> None:
+def write_reason(axes: Any, why: str) -> None:
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=plots.MARK)
     axes.set_yticks([])
 
@@ -59,26 +61,26 @@ def load(axes: Any, day: Json) -> None:
     for way in DIRECTIONS:
         plot(axes, day, column(day, f"{way}_gbps"), color=WAYS[way], label=way)
     groups = day["whole"]["groups"]
-    for place in range(len(groups) if len(groups) > 1 else 0):
-        drawn = column(day, "groups", place, "downstream_gbps")
-        label = "of a group" if place == 0 else None
+    for index in range(len(groups) if len(groups) > 1 else 0):
+        drawn = column(day, "groups", index, "downstream_gbps")
+        label = "of a group" if index == 0 else None
         plot(axes, day, drawn, color=BLUE, alpha=0.5, linewidth=0.8, label=label)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("load\nGbps")
 
 
 def by_worker(axes: Any, day: Json, key: str) -> bool:
-    """A line a worker, as long as there are colours; else all of them pale, and their mean."""
+    """Draws a line per worker. With more workers than colours, draws pale lines and their mean."""
     workers = day["whole"]["workers"]
     several = len(workers) > len(COLOURS)
     drawn = False
-    for place, worker in enumerate(workers):
+    for index, worker in enumerate(workers):
         label = f"core {worker['core']}: {worker['runs']}"
-        if len(label) > MOST_LABEL:
-            label = f"{label[: MOST_LABEL - 3]}..."
+        if len(label) > MAX_LABEL:
+            label = f"{label[: MAX_LABEL - 3]}..."
         pale = {"color": BLUE, "alpha": 0.3, "linewidth": 0.6}
-        line = pale if several else {"color": COLOURS[place], "label": label}
-        drawn |= plot(axes, day, column(day, "workers", place, key, factor=100), **line)
+        line = pale if several else {"color": COLOURS[index], "label": label}
+        drawn |= plot(axes, day, column(day, "workers", index, key, factor=100), **line)
     if several:
         mean = column(day, key, factor=100)
         plot(axes, day, mean, color=BLUE, label=f"mean of {len(workers)} cores")
@@ -94,25 +96,25 @@ def busy(axes: Any, day: Json) -> None:
 def paused(axes: Any, day: Json) -> None:
     axes.set_ylabel("paused\n% of the time")
     if not by_worker(axes, day, "paused"):
-        nothing(axes, "no pauses are told of")
+        write_reason(axes, "no worker reports pauses")
 
 
 def frequency(axes: Any, day: Json) -> None:
     simulated = "\nsimulated" if day["driver"] == "simulated" else ""
     axes.set_ylabel(f"frequency{simulated}\nGHz")
     drawn = False
-    for place, core in enumerate(day["whole"]["cores"]):
-        colour = COLOURS[place % len(COLOURS)]
-        label = f"core {core['core']}" if place < len(COLOURS) else None
-        ghz = column(day, "cores", place, "hertz", factor=1e-9)
-        wished = column(day, "cores", place, "wished_hertz", factor=1e-9)
+    for index, core in enumerate(day["whole"]["cores"]):
+        colour = COLOURS[index % len(COLOURS)]
+        label = f"core {core['core']}" if index < len(COLOURS) else None
+        ghz = column(day, "cores", index, "hertz", factor=1e-9)
+        wished = column(day, "cores", index, "wished_hertz", factor=1e-9)
         drawn |= plot(axes, day, ghz, color=colour, label=label)
-        name = "wished" if place == 0 else None
+        name = "wished" if index == 0 else None
         plot(axes, day, wished, color=colour, linewidth=0.8, linestyle=plots.DASHES, label=name)
     if drawn:
         axes.set_ylim(bottom=0)
     else:
-        nothing(axes, "frequencies are left alone")
+        write_reason(axes, "frequencies are not controlled")
 
 
 def latency(axes: Any, day: Json) -> None:
@@ -127,7 +129,7 @@ def latency(axes: Any, day: Json) -> None:
         low, high = axes.get_ylim()
         plots.log_axis(axes, max(1.0, low / 2), max(10.0, high * 1.2), "%g")
     else:
-        nothing(axes, "latencies were not measured")
+        write_reason(axes, "latencies were not measured")
 
 
 def power(axes: Any, day: Json) -> None:
@@ -137,17 +139,17 @@ def power(axes: Any, day: Json) -> None:
     for key, (colour, name) in lines.items():
         watts = column(day, "modelled_watts", key)
         drawn |= plot(axes, day, watts, color=colour, label=f"modelled: {name}")
-    measured = measured_of(day)
-    for place, what in enumerate(measured, 1):
+    measured = measured_names(day)
+    for index, what in enumerate(measured, 1):
         watts = column(day, "measured_watts", what)
-        colour = COLOURS[place % len(COLOURS)]
+        colour = COLOURS[index % len(COLOURS)]
         drawn |= plot(axes, day, watts, color=colour, label=f"measured: {what}")
     if measured:
         axes.set_ylabel("power\nW")
     if drawn:
         axes.set_ylim(bottom=0)
     else:
-        nothing(axes, "no watts are modelled or measured")
+        write_reason(axes, "no watts are modelled or measured")
 
 
 PANELS: dict[str, Draw] = {
@@ -161,7 +163,7 @@ PANELS: dict[str, Draw] = {
 
 
 def check(path: Path) -> None:
-    """Before anything is measured: whether a picture can be drawn there."""
+    """Raises MistakeError if the picture cannot be drawn; called before the measurement."""
     if path.suffix not in FORMATS:
         raise MistakeError(f"--plot: found {path.name}, allowed: a name.svg or name.png")
     writable(str(path), "--plot")
@@ -171,11 +173,11 @@ def check(path: Path) -> None:
         raise MistakeError(f"--plot: {missing(error.name, 'plot')}") from error
 
 
-def figure_of(day: Json) -> Any:
-    figure, rows = plots.load().subplots(
+def day_figure(day: Json) -> Any:
+    figure, panels = plots.load().subplots(
         len(PANELS), 1, sharex=True, figsize=(WIDTH, HEIGHT * len(PANELS)), layout="constrained"
     )
-    for axes, (name, draw) in zip(rows, PANELS.items(), strict=True):
+    for axes, (name, draw) in zip(panels, PANELS.items(), strict=True):
         axes.set_gid(f"panel-{name}")
         axes.grid(True, axis="x")
         draw(axes, day)
@@ -183,11 +185,11 @@ def figure_of(day: Json) -> Any:
             axes.legend(
                 loc="center left", bbox_to_anchor=(1.005, 0.5), handlelength=1.5, fontsize=8
             )
-    rows[-1].set_xlim(0, HOURS)
-    rows[-1].set_xticks(range(0, HOURS + 1, 3), [f"{hour}:00" for hour in range(0, HOURS + 1, 3)])
-    rows[-1].set_xlabel(f"hour of the day; {HOURS} hours were {day['length_seconds']:g} s")
+    panels[-1].set_xlim(0, HOURS)
+    panels[-1].set_xticks(range(0, HOURS + 1, 3), [f"{hour}:00" for hour in range(0, HOURS + 1, 3)])
+    panels[-1].set_xlabel(f"hour of the day; {HOURS} hours were {day['length_seconds']:g} s")
     figure.align_ylabels()
-    title = f"{day['load']}; {switched(day)}"
+    title = f"{day['load']}; {policy_text(day)}"
     if day["modelled_machine"]:
         title += f"\nmodelled: {day['modelled_machine']}"
     figure.suptitle(title, fontsize=9, x=0.01, ha="left")
@@ -195,7 +197,7 @@ def figure_of(day: Json) -> Any:
 
 
 def draw(day: Json, path: Path) -> None:
-    figure = figure_of(day)
+    figure = day_figure(day)
     if path.suffix == ".svg":
         plots.write(figure, path, "`vcmts run`, option `day`")
     else:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run of a day: what it is asked for, what watches it, and what is told of it at the end."""
+"""Plans a run of `vcmts run --day`: checks options, starts the thread that samples the server, and
+prints the results."""
 
 import argparse
 import re
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from planning.day import load, picture, results, show
 from planning.day.results import Modelled
-from planning.day.watch import Watch, asking
+from planning.day.watch import Watch, connect
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.power import machine
@@ -26,84 +27,86 @@ from vcmts.progress import progress
 DURATION_RE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(h|min|s|ms)", re.ASCII)
 SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 SHORTEST_S, LONGEST_S = 2.0, 48 * 3600.0
-LONG_S = f"a time from {SHORTEST_S:g}s to {LONGEST_S / 3600:g}h, such as 2min"
+DURATION_FORMAT = f"a time from {SHORTEST_S:g}s to {LONGEST_S / 3600:g}h, such as 2min"
 IDLE = "auto"
-# What vcmts-traffic says each second, which is told in another way.
-EACH_SECOND = re.compile(r" *\d+ s  .*")
-PATIENCE_S = 60.0  # for the last answer
+# The line that vcmts-traffic prints each second; the progress line replaces it.
+RATE_LINE = re.compile(r" *\d+ s  .*")
+STOP_TIMEOUT_S = 60.0  # for the last sample
 
 
-def seconds_of(text: str) -> float:
+def parse_duration(text: str) -> float:
     found = DURATION_RE.fullmatch(text)
     seconds = float(found[1]) * SECONDS[found[2]] if found else 0.0
     if not SHORTEST_S <= seconds <= LONGEST_S:
-        raise MistakeError(f"--duration: found {text}, allowed with --day: {LONG_S}")
+        raise MistakeError(f"--duration: found {text}, allowed with --day: {DURATION_FORMAT}")
     return seconds
 
 
-def refuse(given: argparse.Namespace) -> None:
-    """What makes no sense beside a day."""
+def check_options(given: argparse.Namespace) -> None:
+    """Raises MistakeError for options that contradict --day."""
     for name in ("shape", "upstream_shape", "impair"):
         if getattr(given, name) is not None:
             raise MistakeError(
-                f"--{name.replace('_', '-')}: found beside --day, allowed: one of them"
+                f"--{name.replace('_', '-')}: found with --day, allowed: one of them"
             )
     for name in ("rate", "upstream_rate"):
         if getattr(given, name) == "max":
             raise MistakeError(
-                f"--{name.replace('_', '-')}: found max, allowed with --day: a rate, of its peak"
+                f"--{name.replace('_', '-')}: found max, allowed with --day: a rate, for its peak"
             )
     if given.control_socket == "none":
-        raise MistakeError(
-            "--control-socket: found none, allowed with --day: a path; it is asked there"
-        )
+        raise MistakeError("--control-socket: found none, allowed with --day: a path")
 
 
 @dataclass
 class Plan:
-    """`picture`: where it is drawn; None: it cannot be. `said`: what vcmts-traffic says."""
+    """A run of a day. `picture`: the file to draw; None if it cannot be drawn. `output`: a file for
+    the output of vcmts-traffic."""
 
     day: load.Day
     seconds: float
     machine: Machine
     picture: Path | None
-    said: IO[bytes]
+    output: IO[bytes]
     joules: Joules
     _watch: Watch | None = None
     _modelled: Modelled | None = None
 
     @contextmanager
     def watched(self, control: Path | None) -> Iterator[IO[bytes]]:
-        """While the traffic runs, which is within. Yields what takes its words."""
+        """Samples the server at the control socket while the caller runs the traffic program.
+        Yields the file for that program's output."""
         if control is None:
-            raise MistakeError("--day: vcmtsd has no control socket; --control-socket says where")
-        silent = self.seconds * self.day.silent() / load.HOURS
-        with asking(control, self.joules) as source, progress("a day", self.seconds) as shown:
+            raise MistakeError("--day: vcmtsd has no control socket: set --control-socket")
+        silent = self.seconds * self.day.silent_hours() / load.HOURS
+        with connect(control, self.joules) as source, progress("a day", self.seconds) as shown:
             self._watch = Watch(source, self.seconds, silent, shown.at)
-            self._modelled = Modelled(self.machine, source.highest)
-            thread = Thread(target=self._watch.run, name="watches the day", daemon=True)
+            self._modelled = Modelled(self.machine, source.max_hertz)
+            thread = Thread(target=self._watch.run, name="day samples", daemon=True)
             thread.start()
             try:
-                yield self.said
+                yield self.output
             finally:
                 self._watch.over.set()
-                thread.join(PATIENCE_S)
-        repeat(self.said)
+                thread.join(STOP_TIMEOUT_S)
+        print_output(self.output)
 
     def document(self) -> Json | None:
-        """What is told of it; None where nothing was seen."""
+        """The results of the day; None if the server was not sampled."""
         watch = self._watch
         if watch is None:
             return None
         if watch.trouble:
-            complain(f"--day: vcmtsd did not answer any more: {watch.trouble}")
+            complain(f"--day: vcmtsd stopped answering: {watch.trouble}")
         return results.document(self.day, watch.moments, watch.start, self.seconds, self._modelled)
 
     def tell(self, day: Json) -> None:
-        """On the terminal, and as a picture; and why watts are missing."""
+        """Prints the results, draws the picture, and prints why watts are missing."""
         show.show(day, Console(file=sys.stdout))
         for what, reason in self.joules.reasons.items():
-            if what != "platform" or self.joules.sampler.words is not None:  # nobody asked for it
+            if (
+                what != "platform" or self.joules.sampler.words is not None
+            ):  # without --watts-command
                 complain(f"--day: not all watts of {what} were measured: {reason}")
         if self.picture is None:
             return
@@ -114,8 +117,9 @@ class Plan:
             complain(f"--plot {self.picture}: {error.strerror}")
 
 
-def picture_of(given: argparse.Namespace, usual: Path) -> Path | None:
-    """Checked. Without --plot it is the usual one; where that cannot be drawn, this is told."""
+def picture_path(given: argparse.Namespace, usual: Path) -> Path | None:
+    """The file of --plot. Without that option `usual`, or None with a message if it cannot be
+    drawn."""
     if given.plot is not None:
         picture.check(Path(given.plot))
         return Path(given.plot)
@@ -128,13 +132,14 @@ def picture_of(given: argparse.Namespace, usual: Path) -> Path | None:
 
 
 def planned(given: argparse.Namespace, within: Path, usual: Path) -> Plan:
-    """What the options ask for, which then say it in the words of a run. `usual`: the picture."""
-    refuse(given)
-    day, seconds = load.read(Path(given.day)), seconds_of(given.duration)
+    """Makes a plan from the options, and sets the options of a run in `given` accordingly.
+    `within`: a folder for temporary files; `usual`: the default picture."""
+    check_options(given)
+    day, seconds = load.read(Path(given.day)), parse_duration(given.duration)
     described = machine.read(Path(given.machine)) if given.machine else machine.read()
-    said = (within / "traffic.said").open("w+b")
+    output = (within / "traffic.said").open("w+b")
     joules = Joules(Sampler(given.watts_command))
-    plan = Plan(day, seconds, described, picture_of(given, usual), said, joules)
+    plan = Plan(day, seconds, described, picture_path(given, usual), output, joules)
     for way, name in (("downstream", "shape"), ("upstream", "upstream_shape")):
         file = within / f"{way}.day"
         load.write(day.of(way), file)
@@ -144,9 +149,9 @@ def planned(given: argparse.Namespace, within: Path, usual: Path) -> Plan:
     return plan
 
 
-def repeat(said: IO[bytes]) -> None:
-    """What vcmts-traffic had to say beside what it says each second."""
-    said.seek(0)
-    for line in said.read().decode(errors="replace").splitlines():
-        if not EACH_SECOND.fullmatch(line):
+def print_output(output: IO[bytes]) -> None:
+    """Prints the output of vcmts-traffic without the lines of each second."""
+    output.seek(0)
+    for line in output.read().decode(errors="replace").splitlines():
+        if not RATE_LINE.fullmatch(line):
             print(line, file=sys.stderr)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The day as a document (docs/results.md): moments put together to samples, hours and the whole."""
+"""Builds the JSON document of a day (docs/results.md): figures per sample, per hour, and in
+total."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from vcmts.power import model
 
 @dataclass(frozen=True)
 class Modelled:
-    """`highest`: Hz of cores of the run, by their numbers; unknown frequencies count as that."""
+    """Models watts. `highest`: maximum Hz by core, which also replaces unknown frequencies."""
 
     machine: model.Machine
     highest: dict[str, float]
@@ -36,13 +37,15 @@ class Modelled:
         return uses
 
     def _polling(self, uses: list[model.Use]) -> list[model.Use]:
-        """The same work at the highest frequency, without pauses."""
+        """The same work as if the cores polled at the highest frequency."""
         fast = self.machine.states[-1].ghz * 1e9
         return [model.Use(use.busy * use.hertz / fast, 0.0, fast) for use in uses]
 
     def watts(self, span: Span) -> Json | None:
-        """Of processors and platform, in the mean over the short parts in it, as watts do not grow
-        in a line with the frequency. None where no worker told its time."""
+        """Mean modelled watts of processors and platform; None if no worker's time is known.
+
+        The mean is over the samples of the span, as watts are not linear in the frequency.
+        """
         parts = [Span(pair, span.start, span.length) for pair in pairwise(span.inside)]
         uses = [(part.seconds, found) for part in parts if (found := self._uses(part))]
         seconds = sum(time for time, _ in uses)
@@ -52,15 +55,15 @@ class Modelled:
         for time, found in uses:
             cpu += time / seconds * model.cpu_watts(self.machine, found)
             polling += time / seconds * model.cpu_watts(self.machine, self._polling(found))
-        told: Json = {"cpu": round(cpu, 2), "cpu_polling": round(polling, 2)}
+        out: Json = {"cpu": round(cpu, 2), "cpu_polling": round(polling, 2)}
         for key, value in (("platform", cpu), ("platform_polling", polling)):
             platform = model.platform_watts(self.machine, value)
-            told[key] = None if platform is None else round(platform, 2)
-        return told
+            out[key] = None if platform is None else round(platform, 2)
+        return out
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """So many digits that matter: the figures have no more."""
+    """Rounds to the significant digits that a measurement has."""
     return None if value is None else float(f"{value:.{digits}g}")
 
 
@@ -69,7 +72,7 @@ def gbps(bits: float | None) -> float | None:
 
 
 def figures(span: Span, modelled: Modelled | None) -> Json:
-    """Of any part of the day."""
+    """The JSON object of a sample, an hour or the whole day."""
     workers, cores = span.workers(), span.cores()
     found: Json = {
         "hour": round(span.hour, 3),
@@ -106,25 +109,25 @@ def figures(span: Span, modelled: Modelled | None) -> Json:
 
 
 def hours(moments: Sequence[Moment], start: float, length: float) -> Iterator[Span]:
-    """Those that were seen; what is between two moments belongs to the hour of its middle."""
+    """Yields a span per sampled hour. A sample belongs to the hour of its middle."""
 
     def hour_of(after: int) -> int:
         hour = Span(moments[after - 1 : after + 1], start, length).hour
         return min(HOURS - 1, max(0, int(hour)))
 
     for _, found in groupby(range(1, len(moments)), hour_of):
-        places = list(found)
-        yield Span(moments[places[0] - 1 : places[-1] + 1], start, length)
+        positions = list(found)
+        yield Span(moments[positions[0] - 1 : positions[-1] + 1], start, length)
 
 
 def label(moments: Sequence[Moment], name: str, key: str) -> str | None:
-    return moments[-1].told.text(name, key) or None
+    return moments[-1].answer.text(name, key) or None
 
 
 def document(
     day: load.Day, moments: Sequence[Moment], start: float, length: float, modelled: Modelled | None
 ) -> Json | None:
-    """None where nothing was seen of it."""
+    """The document; None with fewer than two moments."""
     if len(moments) < 2:
         return None
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks at the server again and again while the day goes by, in a thread of its own."""
+"""Samples the server periodically during the day, in a thread."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planning.day.moment import HOURS, MOVED, NAMES, Counts, Moment, Span, clock, groups_of
+from planning.day.moment import HOURS, MOVED, NAMES, Counts, Moment, Span, clock, group_ids
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.control.metrics import metrics
 from vcmts.directions import DIRECTIONS
@@ -24,18 +24,17 @@ Joules = Callable[[], dict[str, float]]
 
 @dataclass(frozen=True)
 class Source:
-    """`moved`: only how much has moved, to be asked often. `highest`: Hz by the numbers of cores
-    whose frequencies vcmtsd knows. `joules`: measured alone, between moments far from each other.
-    """
+    """Reads the server. `ask`: everything. `read_counters`: only bytes, which is cheap.
+    `max_hertz`: by core with known frequency. `joules`: only energy counters."""
 
     ask: Callable[[], Moment]
-    moved: Callable[[], Answer]
-    highest: dict[str, float]
+    read_counters: Callable[[], Answer]
+    max_hertz: dict[str, float]
     joules: Joules = dict
 
 
-def added(parts: Iterator[list[list[float]]]) -> Counts:
-    """Histograms of service groups as one."""
+def merge_histograms(parts: Iterator[list[list[float]]]) -> Counts:
+    """Adds histograms, whose buckets are [microseconds, packets]."""
     whole: Counts = {}
     for part in parts:
         for us, packets in part:
@@ -45,99 +44,103 @@ def added(parts: Iterator[list[list[float]]]) -> Counts:
 
 
 def latencies(client: Client, groups: Iterable[str]) -> dict[str, Counts]:
-    """Of all service groups together, by direction."""
-    told = [latency.read(Plane(client, int(group)), reset=False) for group in groups]
-    return {way: added(one[way]["histogram"] for one in told if way in one) for way in DIRECTIONS}
+    """Latency histograms of all service groups together, by direction."""
+    answer = [latency.read(Plane(client, int(group)), reset=False) for group in groups]
+    return {
+        way: merge_histograms(one[way]["histogram"] for one in answer if way in one)
+        for way in DIRECTIONS
+    }
 
 
-def highest(client: Client) -> dict[str, float]:
-    """Of each core, Hz; nothing where vcmtsd knows of no frequencies."""
+def max_hertz(client: Client) -> dict[str, float]:
+    """Maximum Hz by core; empty if vcmtsd knows no frequencies."""
     try:
-        told: Any = client.call("power.get")
-        return {str(core["core"]): float(core["max_hertz"]) for core in told["cores"]}
+        answer: Any = client.call("power.get")
+        return {str(core["core"]): float(core["max_hertz"]) for core in answer["cores"]}
     except (RefusedError, KeyError, TypeError, ValueError):
         return {}
 
 
 @contextmanager
-def asking(control: Path, joules: Joules) -> Iterator[Source]:
-    """What asks raises one of watch.TROUBLES where there is no answer."""
+def connect(control: Path, joules: Joules) -> Iterator[Source]:
+    """Connects to the control socket. Functions of the source raise one of TROUBLES on failure."""
     with Client(control, ANSWER_S) as client:
 
         def ask() -> Moment:
-            told = answer_of(metrics(client, names=list(NAMES)))
-            return Moment(told, latencies(client, groups_of(told)), joules())
+            answer = answer_of(metrics(client, names=list(NAMES)))
+            return Moment(answer, latencies(client, group_ids(answer)), joules())
 
-        def moved() -> Answer:
+        def read_counters() -> Answer:
             return answer_of(metrics(client, names=list(MOVED.values())))
 
-        yield Source(ask, moved, highest(client), joules)
+        yield Source(ask, read_counters, max_hertz(client), joules)
 
 
-MINUTES = 10.0  # of the day between two looks, but not more often than
-SHORTEST_S = 0.25
-LONGEST_S = 30.0  # between two readings of joules, whose counters begin anew at some time
-BEGIN_S = 0.05  # between two looks until something moves
+MINUTES = 10.0  # of the day between two samples
+SHORTEST_S = 0.25  # minimum real time between two samples
+LONGEST_S = 30.0  # maximum time between two readings of joules, whose counters wrap around
+START_INTERVAL_S = 0.05  # between two readings until the first packet
 TROUBLES = (OSError, MistakeError, ClosedError, RefusedError, OddAnswerError, ValueError, KeyError)
-Tell = Callable[[float, str], None]  # seconds of the day that are over, and what goes on
+Progress = Callable[[float, str], None]  # seconds since the begin of the day, and a status line
 
 
 def interval(length: float) -> float:
-    """Seconds between two looks, of a day of this length."""
+    """Seconds between two samples of a day of `length` seconds."""
     return max(SHORTEST_S, length * MINUTES / (HOURS * 60))
 
 
-def moved(told: Answer) -> float:
-    """Bytes, since the start."""
-    return sum(told.one(name) or 0.0 for name in MOVED.values())
+def transferred_bytes(answer: Answer) -> float:
+    """Bytes of both directions since the server started."""
+    return sum(answer.one(name) or 0.0 for name in MOVED.values())
 
 
-def line(span: Span) -> str:
-    """What goes on, in a few words."""
+def progress_line(span: Span) -> str:
+    """A status line: time of the day, rate, and busy time."""
     bits = sum(span.bits(way) or 0.0 for way in MOVED)
     busy = [worker.busy for worker in span.workers() if worker.busy is not None]
-    told = f", {sum(busy) / len(busy):.0%} busy" if busy else ""
-    return f"{clock(HOURS * min(1.0, span.end / span.length))}, {bits / 1e9:.2f} Gbps{told}"
+    answer = f", {sum(busy) / len(busy):.0%} busy" if busy else ""
+    return f"{clock(HOURS * min(1.0, span.end / span.length))}, {bits / 1e9:.2f} Gbps{answer}"
 
 
 @dataclass
 class Watch:
-    """`length`: seconds of the day; `silent`: of these, before the first packet.
+    """Samples a day. `length`: seconds of the day; `silent`: seconds of it before the first packet.
 
-    `moments` and `start` (the server's uptime when the day began) are for others at the end."""
+    Results: `moments`, and `start`, the server's uptime when the day began."""
 
     source: Source
     length: float
     silent: float
-    tell: Tell
+    progress: Progress
     moments: list[Moment] = field(default_factory=list)
     start: float = 0.0
-    trouble: str = ""  # why it ended before the day did, where it did so by itself
-    over: threading.Event = field(default_factory=threading.Event)  # set by who has seen enough
+    trouble: str = ""  # the error that ended the sampling; "": none
+    over: threading.Event = field(default_factory=threading.Event)  # set by the caller to stop
 
     def run(self) -> None:
         try:
-            if self._begin():
-                self._go_on()
+            if self._wait_for_load():
+                self._sample_day()
         except TROUBLES as error:
             self.trouble = str(error) or type(error).__name__
 
-    def _begin(self) -> bool:
-        """Waits for the first packets. False: there were none."""
-        before = self.source.moved()
-        rest = moved(before)
-        while not self.over.wait(BEGIN_S):
-            now = self.source.moved()
-            if moved(now) > rest:
-                # They came between these two; the day began `silent` before.
+    def _wait_for_load(self) -> bool:
+        """Waits for the first packet and takes the first sample. Returns False if stopped
+        before."""
+        before = self.source.read_counters()
+        baseline = transferred_bytes(before)
+        while not self.over.wait(START_INTERVAL_S):
+            now = self.source.read_counters()
+            if transferred_bytes(now) > baseline:
+                # The first packet came between the two readings, `silent` after the day began.
                 self.start = (before.uptime + now.uptime) / 2 - self.silent
                 self.moments.append(self.source.ask())
                 return True
             before = now
         return False
 
-    def _wait(self, seconds: float) -> bool:
-        """Whether somebody has seen enough."""
+    def _pause(self, seconds: float) -> bool:
+        """Waits, and reads joules meanwhile. Returns True if the caller stopped the sampling."""
         while seconds > LONGEST_S:
             if self.over.wait(LONGEST_S):
                 return True
@@ -146,16 +149,16 @@ class Watch:
             seconds -= LONGEST_S + time.monotonic() - begun
         return self.over.wait(max(0.0, seconds))
 
-    def _go_on(self) -> None:
-        """To the end of the day, or of what is watched. What comes late is not made up for."""
+    def _sample_day(self) -> None:
+        """Samples until the end of the day or until stopped. Skips samples that are overdue."""
         every = interval(self.length)
-        past = self.moments[0].told.uptime - self.start
-        while past < self.length - every / 10:
-            due = min(self.length, ((past + every / 2) // every + 1) * every)
-            ended = self._wait(due - past)
+        elapsed = self.moments[0].answer.uptime - self.start
+        while elapsed < self.length - every / 10:
+            due = min(self.length, ((elapsed + every / 2) // every + 1) * every)
+            ended = self._pause(due - elapsed)
             self.moments.append(self.source.ask())
             span = Span(self.moments[-2:], self.start, self.length)
-            self.tell(min(span.end, self.length), line(span))
+            self.progress(min(span.end, self.length), progress_line(span))
             if ended:
                 return
-            past = max(due, span.end)
+            elapsed = max(due, span.end)

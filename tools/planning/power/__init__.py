@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts power: watts of a described machine over a day."""
+"""The command `vcmts power`: models the watts of a server over a day."""

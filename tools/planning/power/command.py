@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts power: what a described machine would take over a day, and save by pauses and frequency.
-
-docs/power.md tells what the model is, and how near it comes to what was published.
-"""
+"""The command `vcmts power simulate`: models the watts of a server over a day, and the savings by
+pauses and lower frequencies. docs/power.md describes the model and its accuracy."""
 
 import argparse
 import json
@@ -38,27 +36,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         default=PUBLISHED,
-        help="the load, a line each: 18:30 85%% (default: config/day.txt)",
+        help="the load, lines such as 18:30 85%% (default: config/day.txt)",
     )
     part.add_argument(
         "--saving",
         action="append",
         choices=simulate.MODES,
-        help="what saves, beside polling without any; may be repeated (default: each of them)",
+        help="way to save power, compared with polling; may be repeated (default: all)",
     )
     part.add_argument(
         "--policy",
         metavar="NAME",
-        help=f"{', '.join(policy.policies())}: our governor (default: the machine's)",
+        help=f"governor's policy: {', '.join(policy.policies())} (default: the machine's)",
     )
     part.add_argument(
         "--latency",
         metavar="TIME",
         type=policy.microseconds,
-        help=f"that our governor may add, as 200us (default: {policy.LATENCY_US:g}us)",
+        help="latency that the governor may add, such as 200us (default: "
+        f"{policy.LATENCY_US:g}us); needs --policy",
     )
-    part.add_argument("--json", metavar="FILE", help="every value, in steps of five minutes")
-    part.add_argument("--plot", metavar="FILE", help="a picture (.svg or .png); needs matplotlib")
+    part.add_argument("--json", metavar="FILE", help="write all values, in steps of five minutes")
+    part.add_argument("--plot", metavar="FILE", help="draw .svg or .png; needs matplotlib")
 
 
 def draw(path: Path, answer: Json) -> None:
@@ -76,9 +75,9 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.policy is not None:
         machine = policy.governed(machine, arguments.policy, arguments.latency)
     elif arguments.latency is not None:
-        raise MistakeError("--latency: goes with --policy")
+        raise MistakeError("--latency: found without --policy, allowed: both")
     day = day_load.read(arguments.day)
-    steps = simulate.day_of(machine, day, arguments.saving or simulate.MODES)
+    steps = simulate.simulate_day(machine, day, arguments.saving or simulate.MODES)
     answer = show.as_json(machine, day, steps)
     show.show(machine, answer, Console(file=sys.stdout))
     if arguments.json:

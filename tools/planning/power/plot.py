@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture of vcmts power simulate: load, modelled watts, what was saved, frequencies."""
+"""Draws the results of `vcmts power simulate`: load, modelled watts, savings and frequencies."""
 
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,9 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 
-# Apart for the colour-blind (Okabe and Ito); polling is what the others are compared with.
+# Distinguishable with colour blindness (Okabe and Ito). Grey: polling, the reference.
 COLOURS = {"none": "#555555", "pauses": "#e69f00", "frequency": "#0072b2", "both": "#009e73"}
-KINDS = ("-", "--")  # of workers, as the machine has them
+KINDS = ("-", "--")  # line style per kind of worker
 LOAD = "#bbbbbb"
 HEIGHTS = (1, 2, 2, 1.4)
 
@@ -51,8 +51,8 @@ def saving(axes: Any, answer: Json, hours: list[float]) -> None:
 def frequency(axes: Any, answer: Json, hours: list[float]) -> None:
     mode = next((m for m in ("frequency", "both") if m in answer["means"]["cpu"]), "none")
     kinds = [kind["carries"] for kind in answer["machine"]["workers"]]
-    for place, (name, line) in enumerate(zip(kinds, KINDS, strict=False)):
-        found = [step["ghz"][mode][place] for step in answer["steps"]]
+    for index, (name, line) in enumerate(zip(kinds, KINDS, strict=False)):
+        found = [step["ghz"][mode][index] for step in answer["steps"]]
         axes.plot(hours, found, line, color=COLOURS[mode], drawstyle="steps-post", label=name)
     axes.set_ylim(bottom=0)
     axes.set_ylim(top=1.1 * max(state["ghz"] for state in answer["machine"]["core_states"]))
@@ -63,7 +63,7 @@ def frequency(axes: Any, answer: Json, hours: list[float]) -> None:
 
 
 def day(answer: Json) -> Any:
-    """One column of panels over one day."""
+    """The figure: panels over the hours of the day."""
     try:
         pyplot = plots.load()
     except ModuleNotFoundError as error:

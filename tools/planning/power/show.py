@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What vcmts power simulate found, as JSON and as text: each watt that was computed says so."""
+"""Formats the results of `vcmts power simulate` as JSON and text. Computed watts are marked as
+modelled."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from planning.day.load import HOURS, Day
 from planning.day.load import mean as mean_share
-from planning.power.simulate import Saved, Step, mean, saved, taken
+from planning.power.simulate import Saved, Step, mean, mode_watts, saved
 from vcmts.console import say
 from vcmts.jsons import Json
 from vcmts.power.model import Machine, platform_watts, slowest
@@ -69,7 +70,7 @@ def rounded(value: float | None, places: int = 3) -> float | None:
 
 
 def mean_json(steps: Sequence[Step], mode: str, level: str) -> Json | None:
-    watts = taken(steps, mode, level)
+    watts = mode_watts(steps, mode, level)
     if watts is None:
         return None
     per_watt = mean([step.gbps / one for step, one in zip(steps, watts, strict=True)])
@@ -166,7 +167,7 @@ def saved_table(answer: Json) -> Table:
 
 
 def farthest(answer: Json) -> str | None:
-    """How far the averages are from what was published."""
+    """The largest difference to a published average, percentage points."""
     apart = [
         abs(found["modelled_percent"]["average"] - found["published_percent"]["average"])
         for savings in answer["saved"].values()

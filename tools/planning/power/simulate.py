@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A day of a described machine: modelled watts with and without pauses and slower cores."""
+"""Models a server over a day: watts with and without pauses and lower frequencies."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ STEPS = 288  # of a day: five minutes
 
 @dataclass(frozen=True)
 class Moment:
-    """Of one way to save."""
+    """The modelled state of one mode."""
 
-    uses: tuple[Use, ...]  # by kind of workers
+    uses: tuple[Use, ...]  # per kind of worker
     cpu: float  # modelled watts
     platform: float | None
 
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Saved:
-    """Shares of what is taken without saving; `per_watt` in Gbps a watt, the mean over the day."""
+    """Savings as shares of the watts while polling. `per_watt`: mean gain of Gbps per watt."""
 
     most: float
     least: float
@@ -47,7 +47,7 @@ class Saved:
 
 
 def use(machine: Machine, load: float, mode: str, cores: float) -> Use:
-    """What a core does with a load, a share of what it carries at the highest frequency."""
+    """A core's busy and paused time. `load`: a share of its capacity at the highest frequency."""
     state = machine.states[-1]
     if mode in ("frequency", "both"):
         state = slowest(machine, load)
@@ -57,7 +57,7 @@ def use(machine: Machine, load: float, mode: str, cores: float) -> Use:
 
 
 def moment(machine: Machine, downstream: float, upstream: float, mode: str) -> Moment:
-    """At a load in Gbps of the server."""
+    """Models the server at a load in Gbps."""
     found = loads(machine, downstream, upstream)
     uses = tuple(
         use(machine, load, mode, kind.cores)
@@ -67,8 +67,8 @@ def moment(machine: Machine, downstream: float, upstream: float, mode: str) -> M
     return Moment(uses, cpu, platform_watts(machine, cpu))
 
 
-def day_of(machine: Machine, day: Day, modes: Iterable[str] = MODES) -> list[Step]:
-    """The day's shares are of the machine's peak, each direction's of its own."""
+def simulate_day(machine: Machine, day: Day, modes: Iterable[str] = MODES) -> list[Step]:
+    """Models each step of the day. The day's shares are relative to the peak of each direction."""
     peak_down, peak_up = rates(machine, machine.peak_gbps)
     wanted = ("none", *(mode for mode in SAVINGS if mode in set(modes)))
     steps = []
@@ -81,8 +81,8 @@ def day_of(machine: Machine, day: Day, modes: Iterable[str] = MODES) -> list[Ste
     return steps
 
 
-def taken(steps: Sequence[Step], mode: str, level: str) -> list[float] | None:
-    """Modelled watts by step of `cpu` or `platform`; None where they are not known."""
+def mode_watts(steps: Sequence[Step], mode: str, level: str) -> list[float] | None:
+    """Modelled watts per step of `cpu` or `platform`; None if unknown."""
     found: list[float] = []
     for step in steps:
         watts = getattr(step.by[mode], level)
@@ -93,7 +93,7 @@ def taken(steps: Sequence[Step], mode: str, level: str) -> list[float] | None:
 
 
 def saved(steps: Sequence[Step], mode: str, level: str) -> Saved | None:
-    before, after = taken(steps, "none", level), taken(steps, mode, level)
+    before, after = mode_watts(steps, "none", level), mode_watts(steps, mode, level)
     if before is None or after is None:
         return None
     shares = [1 - a / b for a, b in zip(after, before, strict=True)]
@@ -102,5 +102,5 @@ def saved(steps: Sequence[Step], mode: str, level: str) -> Saved | None:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Over the day, in a straight line between two steps."""
+    """The mean over the day; values are linear between steps."""
     return (sum(values) - (values[0] + values[-1]) / 2) / (len(values) - 1)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: servers, cores, memory and ports for service groups."""
+"""The command `vcmts size`: computes servers, cores, memory and ports for service groups."""

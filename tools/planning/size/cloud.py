@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size --cloud: service groups of published instance types, and what bounds them.
+"""`vcmts size --cloud`: service groups per published instance type, and their limits.
 
-The cores, memory and interfaces of an instance bound how many service groups it has (plan.py);
-bandwidth and packets per second bound what these carry together. docs/cloud.md tells it in words.
+Cores, memory and interfaces of an instance limit the number of service groups (plan.py). Bandwidth
+and packets per second limit their rates. docs/cloud.md describes the model.
 """
 
 import argparse
@@ -15,30 +15,30 @@ from planning.size import published as size_published
 from planning.size.cloud_types import Cloud, Instance
 from planning.size.curve import Costs, Curve
 from planning.size.load import Kind, Question, Server, network_mpps, usage
-from planning.size.plan import most, violated
+from planning.size.plan import exceeded_limits, max_groups
 from planning.size.show import SCHEMA
 from vcmts import published
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
-DEFAULT_MACHINE = "published:2021-c5n-metal"  # the only one that was measured in a cloud
+DEFAULT_MACHINE = "published:2021-c5n-metal"  # the only profile that was measured in a cloud
 DEFAULT_RULES = "cloud"
-INTERFACES, ADMIN = 2, 1  # of a service group or of all of them; and of the administration
+INTERFACES, ADMIN = 2, 1  # per service group, or shared by all; and for administration
 SHARED = {False: "own", True: "shared"}
-# What an instance has is not asked for again.
+# Options that the instance type determines.
 GIVEN = ("sockets", "cores_per_socket", "core_clock", "memory", "ports", "interfaces", "nic_limit")
 BOUNDS = {"NIC rate": "measured rate"}
 
 
 @dataclass(frozen=True)
-class Row:
-    """So many service groups at once on an instance. Gbps."""
+class Throughput:
+    """Rates of `groups` service groups on an instance, Gbps."""
 
     groups: int
-    downstream: float  # of each
+    downstream: float  # per group
     upstream: float
-    bound: str  # what these are bound by
-    scale: float  # of what each would carry by its core and channels
+    bound: str  # the limit of the rates
+    scale: float  # 0 to 1, relative to the capacity of core and channels
 
     @property
     def each(self) -> float:
@@ -51,26 +51,28 @@ class Row:
 
 @dataclass(frozen=True)
 class Fit:
-    """What an instance carries of a kind of service group."""
+    """How many service groups of a kind an instance carries."""
 
-    row: Row
-    bounds: tuple[str, ...]  # what one more would pass
+    throughput: Throughput
+    bounds: tuple[str, ...]  # limits that one more group exceeds
     interfaces: int
 
 
-def refuse(arguments: argparse.Namespace) -> None:
+def check_options(arguments: argparse.Namespace) -> None:
     for name in GIVEN:
         if getattr(arguments, name) is not None:
-            raise MistakeError(f"--{name.replace('_', '-')}: is the instance's with --cloud")
+            raise MistakeError(
+                f"--{name.replace('_', '-')}: found with --cloud, allowed: one of both"
+            )
     if arguments.shared_ports == "card":
         raise MistakeError(
             "--shared-ports card: found with --cloud, allowed: software, as drivers of clouds "
-            "take no rules"
+            "support no rules"
         )
 
 
-def by_instance(curve: Curve, data: published.Published, machine: str) -> Curve:
-    """Where a paper counts the service groups of an instance, by these, and not by a socket."""
+def curve_by_instance(curve: Curve, data: published.Published, machine: str) -> Curve:
+    """Uses service groups per instance instead of per socket if the paper counts these."""
     if not machine.startswith(size_published.PREFIX):
         return curve
     profile = size_published.profile_of(data, machine)
@@ -82,26 +84,27 @@ def by_instance(curve: Curve, data: published.Published, machine: str) -> Curve:
 
 
 def driver_cycles(cloud: Cloud, data: published.Published, name: str, machine: str) -> float:
-    """Cycles a packet over those of the machine that was measured, as its driver is another."""
+    """The factor of cycles per packet for the instance's driver, relative to the measured
+    machine."""
     aws = cloud.family(name).provider == "aws"
     in_cloud = machine == DEFAULT_MACHINE
     return 1 + data.value("cloud.cycles") if aws and not in_cloud else 1.0
 
 
-def costs_in(cloud: Cloud, name: str, costs: Costs) -> Costs:
+def instance_costs(cloud: Cloud, name: str, costs: Costs) -> Costs:
     data = published.load()
     cycles = driver_cycles(cloud, data, name, costs.machine)
 
     def curve(found: Curve) -> Curve:
-        of = by_instance(found, data, costs.machine)
+        of = curve_by_instance(found, data, costs.machine)
         return replace(of, points=tuple((n, gbps / cycles) for n, gbps in of.points))
 
     upstream = None if costs.upstream is None else curve(costs.upstream)
     return replace(costs, downstream=curve(costs.downstream), upstream=upstream)
 
 
-def server_of(cloud: Cloud, name: str, base: Server, shared: bool) -> Server:
-    """The instance; its cores are one pool, as its nodes are mostly not published."""
+def instance_server(cloud: Cloud, name: str, base: Server, shared: bool) -> Server:
+    """The instance as a server. Its cores are one pool, as NUMA nodes are mostly unpublished."""
     family, instance = cloud.family(name), cloud.types[name]
     return replace(
         base,
@@ -118,24 +121,26 @@ def server_of(cloud: Cloud, name: str, base: Server, shared: bool) -> Server:
     )
 
 
-def question_in(cloud: Cloud, name: str, asked: Question, kind: Kind, shared: bool) -> Question:
-    rules = replace(asked.rules, interfaces=INTERFACES, interfaces_admin=ADMIN)
-    if cloud.family(name).threads == 1:  # a vCPU is a core: half a one is nobody's
+def instance_question(
+    cloud: Cloud, name: str, requested: Question, kind: Kind, shared: bool
+) -> Question:
+    rules = replace(requested.rules, interfaces=INTERFACES, interfaces_admin=ADMIN)
+    if cloud.family(name).threads == 1:  # a vCPU is a core, which groups cannot share
         rules = replace(
             rules,
             downstream_cores=float(-(-rules.downstream_cores // 1)),
             upstream_cores=float(-(-rules.upstream_cores // 1)),
         )
     return replace(
-        asked,
-        kinds=[replace(kind, costs=costs_in(cloud, name, kind.costs))],
-        server=server_of(cloud, name, asked.server, shared),
+        requested,
+        kinds=[replace(kind, costs=instance_costs(cloud, name, kind.costs))],
+        server=instance_server(cloud, name, requested.server, shared),
         rules=rules,
     )
 
 
 def limits(cloud: Cloud, name: str, question: Question, groups: int) -> dict[str, float]:
-    """What each service group may carry of what its core does, by what bounds it."""
+    """For each limit, the share of its core's capacity that a service group may carry."""
     data, instance = published.load(), cloud.types[name]
     used = usage(question, [groups])
     found = {"bandwidth": instance.bandwidth / max(used.transmit, used.receive)}
@@ -151,59 +156,59 @@ def limits(cloud: Cloud, name: str, question: Question, groups: int) -> dict[str
     return found
 
 
-def row(cloud: Cloud, name: str, question: Question, groups: int) -> Row:
+def throughput(cloud: Cloud, name: str, question: Question, groups: int) -> Throughput:
     rate = usage(question, [groups]).rates[0]
     found = limits(cloud, name, question, groups)
     least = min(found, key=lambda what: found[what])
     scale = min(1.0, found[least])
     bound = least if scale < 1 - 1e-9 else rate.bound
-    return Row(groups, rate.downstream * scale, rate.upstream * scale, bound, scale)
+    return Throughput(groups, rate.downstream * scale, rate.upstream * scale, bound, scale)
 
 
 def fit(cloud: Cloud, name: str, question: Question) -> Fit:
-    """As many as cores, memory and interfaces allow; of a rate that is asked for, as many as have
-    all of it. Of 0 the bounds say why."""
+    """The number of groups that cores, memory and interfaces allow. With a requested rate, only as
+    many as get the whole rate. If 0, the bounds have the reason."""
     server = question.server
     ceiling = server.threads * server.cores
-    number = by_count = most(question, [0], 0, ceiling)
-    asked = question.kinds[0].groups.downstream is not None
-    while asked and number and row(cloud, name, question, number).scale < 1 - 1e-9:
+    number = by_count = max_groups(question, [0], 0, ceiling)
+    requested = question.kinds[0].groups.downstream is not None
+    while requested and number and throughput(cloud, name, question, number).scale < 1 - 1e-9:
         number -= 1
     if number < by_count:
-        bounds = [row(cloud, name, question, number + 1).bound]
+        bounds = [throughput(cloud, name, question, number + 1).bound]
     else:
-        bounds = violated(question, usage(question, [number + 1]))
-    last = row(cloud, name, question, number) if number else Row(0, 0.0, 0.0, "", 0.0)
-    needed = replace(server, interface_mpps=mpps_of(cloud, name))
+        bounds = exceeded_limits(question, usage(question, [number + 1]))
+    last = throughput(cloud, name, question, number) if number else Throughput(0, 0.0, 0.0, "", 0.0)
+    needed = replace(server, interface_mpps=interface_mpps_limit(cloud, name))
     used = usage(replace(question, server=needed), [number])
     interfaces = min(used.interfaces, cloud.types[name].interfaces)
     return Fit(last, tuple(BOUNDS.get(bound, bound) for bound in bounds), interfaces)
 
 
-def mpps_of(cloud: Cloud, name: str) -> float | None:
+def interface_mpps_limit(cloud: Cloud, name: str) -> float | None:
     packets = cloud.family(name).packets
     return published.load().value(packets) if packets else None
 
 
-def measured(cloud: Cloud, name: str, question: Question) -> list[Json]:
-    """What a paper measured on the type, beside what this says of as many service groups."""
+def comparisons(cloud: Cloud, name: str, question: Question) -> list[Json]:
+    """Compares published measurements of the type with the model."""
     data, found = published.load(), []
     for groups, figure in cloud.measured.get(name, {}).items():
-        model = row(cloud, name, question, groups)
-        found.append(compared(name, groups, data.value(figure), model.each, model.bound, figure))
+        model = throughput(cloud, name, question, groups)
+        found.append(comparison(name, groups, data.value(figure), model.each, model.bound, figure))
     for item in cloud.together:
         if item.type != name:
             continue
         one = fit(cloud, name, question)
-        total = item.instances * one.row.total
-        said = f"{item.instances} x {name}"
+        total = item.instances * one.throughput.total
+        label = f"{item.instances} x {name}"
         value = data.value(item.figure)
-        found.append(compared(said, 0, value, total, one.row.bound, item.figure))
+        found.append(comparison(label, 0, value, total, one.throughput.bound, item.figure))
     return found
 
 
-def compared(name: str, groups: int, value: float, model: float, bound: str, figure: str) -> Json:
-    """`groups` 0: all of several instances together."""
+def comparison(name: str, groups: int, value: float, model: float, bound: str, figure: str) -> Json:
+    """A comparison as JSON. `groups` 0: the total of several instances."""
     return {
         "type": name,
         "groups": groups,
@@ -215,7 +220,7 @@ def compared(name: str, groups: int, value: float, model: float, bound: str, fig
     }
 
 
-def described(cloud: Cloud, name: str) -> Json:
+def describe(cloud: Cloud, name: str) -> Json:
     family: Any = cloud.family(name)
     instance: Instance = cloud.types[name]
     sources = {
@@ -241,37 +246,37 @@ def described(cloud: Cloud, name: str) -> Json:
     }
 
 
-def answers(cloud: Cloud, names: Sequence[str], asked: Question) -> list[Json]:
-    """Of each type, of each kind of service group, with interfaces of their own and shared ones."""
+def answers(cloud: Cloud, names: Sequence[str], requested: Question) -> list[Json]:
+    """An answer per type: fits per kind of service group, with own and with shared interfaces."""
     found = []
     for name in names:
-        one = described(cloud, name) | {"fits": [], "measured": []}
-        for kind in asked.kinds:
+        one = describe(cloud, name) | {"fits": [], "measured": []}
+        for kind in requested.kinds:
             for shared in SHARED:
-                question = question_in(cloud, name, asked, kind, shared)
+                question = instance_question(cloud, name, requested, kind, shared)
                 one["fits"].append(fit_json(question, shared, fit(cloud, name, question)))
                 if not shared and kind.groups.downstream is None:
-                    one["measured"] += measured(cloud, name, question)
+                    one["measured"] += comparisons(cloud, name, question)
         found.append(one)
     return found
 
 
 def fit_json(question: Question, shared: bool, found: Fit) -> Json:
     kind = question.kinds[0]
-    said: Json = {
+    out: Json = {
         "groups": kind.groups.name,
         "ports": SHARED[shared],
-        "per_instance": found.row.groups,
+        "per_instance": found.throughput.groups,
         "bound_by": list(found.bounds),
-        "gbps": {"downstream": found.row.downstream, "upstream": found.row.upstream},
-        "rate_bound_by": found.row.bound,
-        "instance_gbps": found.row.total,
+        "gbps": {"downstream": found.throughput.downstream, "upstream": found.throughput.upstream},
+        "rate_bound_by": found.throughput.bound,
+        "instance_gbps": found.throughput.total,
         "interfaces": found.interfaces,
-        "measured_to": kind.costs.downstream.most_at_once,
+        "measured_to": kind.costs.downstream.max_at_once,
     }
-    if kind.groups.count and found.row.groups:
-        said["instances"] = -(-kind.groups.count // found.row.groups)
-    return said
+    if kind.groups.count and found.throughput.groups:
+        out["instances"] = -(-kind.groups.count // found.throughput.groups)
+    return out
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -279,23 +284,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cloud",
         nargs="*",
         metavar="TYPE",
-        help="instead of a server published instance types, or families of them (default: all "
-        f"that are known), with the cycles of {DEFAULT_MACHINE} if no other",
+        help="compute for published instance types or families (default: all known) instead of a "
+        f"server; the default of --machine is then {DEFAULT_MACHINE}",
     )
 
 
 def answer(
     arguments: argparse.Namespace,
-    question_of: Callable[[argparse.Namespace], tuple[Question, str]],
+    parse_question: Callable[[argparse.Namespace], tuple[Question, str]],
 ) -> Json:
     cloud = cloud_types.load()
     names = cloud.named(arguments.cloud)
-    refuse(arguments)
+    check_options(arguments)
     arguments.groups = arguments.groups or ["6ofdm"]
     arguments.machine = arguments.machine or [DEFAULT_MACHINE]
     arguments.rules = arguments.rules or DEFAULT_RULES
-    arguments.cores_per_socket = 1  # of no meaning: each type has its own
-    question, rules = question_of(arguments)
+    arguments.cores_per_socket = 1  # ignored: each type has its own
+    question, rules = parse_question(arguments)
     machine = question.kinds[0].costs.machine
     outside = [text for kind in question.kinds for text in kind.costs.downstream.outside]
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size --cloud: its answer as tables, and what it takes for granted."""
+"""Prints the answer of `vcmts size --cloud` as tables, with its assumptions."""
 
 from rich.console import Console
 from rich.table import Table
@@ -16,8 +16,8 @@ def fits(answer: Json) -> Table:
     for name in ("groups", "bound by", "Gbps", "bound by", "in all"):
         out.add_column(name, justify="left" if name == "bound by" else "right")
     for one in answer["types"]:
-        for place, found in enumerate(one["fits"]):
-            row = [one["type"] if place == 0 else "", *([found["groups"]] if many else [])]
+        for index, found in enumerate(one["fits"]):
+            row = [one["type"] if index == 0 else "", *([found["groups"]] if many else [])]
             number, rate = found["per_instance"], found["gbps"]
             each = rate["downstream"] + rate["upstream"]
             row += [f"{found['ports']}, {found['interfaces']}", str(number)]
@@ -27,7 +27,7 @@ def fits(answer: Json) -> Table:
     return out
 
 
-def compared(rows: list[Json]) -> Table:
+def comparison(rows: list[Json]) -> Table:
     out = Table(title="measured (SCTE 2021) and modelled, Gbps both ways")
     for name in ("type", "groups", "measured", "model", "difference", "bound by"):
         out.add_column(name, justify="left" if name in ("type", "bound by") else "right")
@@ -54,24 +54,24 @@ def about(one: Json) -> str:
 
 
 def notes(answer: Json) -> list[str]:
-    said = [
+    lines = [
         "two interfaces for each service group (own), or two for all of them (shared), more where "
         "packets ask for it; and one for administration",
         "cores are one pool: how an instance's cores lie on NUMA nodes is mostly not published",
         "bandwidth is that which lasts; packets per second only where they were published (c5n)",
     ]
     if answer["in_cloud"]:
-        said.append("cycles as measured on c5n with net_ena, also with other drivers")
+        lines.append("cycles as measured on c5n with net_ena, also with other drivers")
     else:
-        said.append(
+        lines.append(
             "with net_ena 29 % more cycles than measured, as on c5n; other drivers as measured"
         )
     arm = [one["type"] for one in answer["types"] if one["arch"] != "amd64"]
     if arm:
-        said.append(
+        lines.append(
             f"{', '.join(arm)}: arm64, cycles taken as those of the x86-64 that was measured"
         )
-    said.append("a receiver's cycles, on shared interfaces, are those of docs/performance.md")
+    lines.append("a receiver's cycles, on shared interfaces, are those of docs/performance.md")
     beyond = [
         f"{one['type']} ({found['ports']})"
         for one in answer["types"]
@@ -79,12 +79,12 @@ def notes(answer: Json) -> list[str]:
         if found["per_instance"] > found["measured_to"] > 1
     ]
     if beyond:
-        said.append(
+        lines.append(
             "more service groups at once than were measured, each taken to carry as much as with "
             f"the most that were: {', '.join(beyond)}"
         )
     outside: list[str] = answer["outside"]
-    return said + outside
+    return lines + outside
 
 
 def show(answer: Json, console: Console) -> None:
@@ -94,7 +94,7 @@ def show(answer: Json, console: Console) -> None:
     console.print(fits(answer))
     rows = [row for one in answer["types"] for row in one["measured"]]
     if rows:
-        console.print(compared(rows))
+        console.print(comparison(rows))
     counted = [
         f"  {found['instances']} x {one['type']} ({found['ports']}) for {found['groups']}"
         for one in answer["types"]

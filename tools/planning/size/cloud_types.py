@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instance types of clouds as data: config/cloud.yaml, read and checked."""
+"""Reads and validates the instance types of config/cloud.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,10 +27,10 @@ class Family:
     driver: str  # of DPDK
     arch: str
     cpu: str
-    clock: float  # GHz of all cores at work
-    threads: int  # vCPUs of a core
-    sources: Mapping[str, str]  # of each figure, of its types too
-    packets: str = ""  # Mpps of an interface, both ways: a published figure
+    clock: float  # GHz with all cores busy
+    threads: int  # vCPUs per core
+    sources: Mapping[str, str]  # source per figure, also of its types
+    packets: str = ""  # name of a published figure: Mpps per interface, both directions
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,20 @@ class Instance:
     family: str
     vcpus: int
     memory: float  # GiB
-    bandwidth: float  # Gbps each way, sustained
+    bandwidth: float  # sustained Gbps per direction
     interfaces: int
     burst: float | None = None
     numa: int | None = None
-    limit: str = ""  # Gbps both ways that were measured at most: a published figure
+    limit: str = ""  # name of a published figure: maximum measured Gbps, both directions
 
 
 @dataclass(frozen=True)
 class Together:
-    """Several instances that were measured at once."""
+    """Several instances that were measured together."""
 
     type: str
     instances: int
-    figure: str  # Gbps of all
+    figure: str  # name of a published figure: total Gbps
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Cloud:
         return self.families[self.types[name].family]
 
     def named(self, names: list[str]) -> list[str]:
-        """The types of these names, each of a type or a family; all where there are none."""
+        """Resolves names of types or families to types. No names: all types."""
         found: list[str] = []
         for name in names:
             of_family = [key for key, value in self.types.items() if value.family == name]
@@ -80,17 +80,17 @@ class Cloud:
 @cache
 def load(path: Path = FILE) -> Cloud:
     try:
-        whole = yamls.safe_load(path.read_text(encoding="utf-8-sig"))
+        total = yamls.safe_load(path.read_text(encoding="utf-8-sig"))
         return Cloud(
-            sources=all_of(Source, whole["sources"], "sources"),
-            families=all_of(Family, whole["families"], "families"),
-            types=all_of(Instance, whole["types"], "types"),
-            measured=whole["measured"],
+            sources=all_of(Source, total["sources"], "sources"),
+            families=all_of(Family, total["families"], "families"),
+            types=all_of(Instance, total["types"], "types"),
+            measured=total["measured"],
             together=tuple(
-                made(Together, item, f"{path.name}: together") for item in whole["together"]
+                made(Together, item, f"{path.name}: together") for item in total["together"]
             ),
         )
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise MistakeError(f"{path}: not the types of clouds: {error}") from error
+        raise MistakeError(f"{path}: invalid instance types: {error}") from error

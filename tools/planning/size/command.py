@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: cores, memory, ports and servers for service groups, from a profile of cost.
-
-docs/sizing.md tells how it calculates.
-"""
+"""The command `vcmts size`: options and main function. docs/sizing.md describes the calculation."""
 
 import argparse
 import json
@@ -39,18 +36,18 @@ from vcmts.published import Rules
 
 DEFAULT_MACHINE = "published:2023-4th-gen"
 DEFAULT_RULES = "2023"
-# option, key of Rules, what it is
+# option, field of Rules, help
 SHARES = (
-    ("--server-cores", "server_cores", "cores set aside on a server"),
-    ("--os-cores", "socket_cores", "cores set aside on a socket: system, orchestration, telemetry"),
-    ("--downstream-cores", "downstream_cores", "of a service group: 1, or 0.5 for a hyper-thread"),
-    ("--upstream-cores", "upstream_cores", "of a service group"),
-    ("--control-plane-cores", "control_plane_cores", "of a service group"),
-    ("--upstream-scheduler-cores", "scheduler_cores", "of a service group"),
+    ("--server-cores", "server_cores", "cores reserved per server"),
+    ("--os-cores", "socket_cores", "cores reserved per socket: system, orchestration, telemetry"),
+    ("--downstream-cores", "downstream_cores", "per service group: 1, or 0.5 for a hyper-thread"),
+    ("--upstream-cores", "upstream_cores", "per service group: 1, or 0.5 for a hyper-thread"),
+    ("--control-plane-cores", "control_plane_cores", "per service group"),
+    ("--upstream-scheduler-cores", "scheduler_cores", "per service group"),
 )
 
 
-def within(least: float, most: float) -> Callable[[str], float]:
+def number_in_range(least: float, most: float) -> Callable[[str], float]:
     def number(text: str) -> float:
         try:
             value = float(text)
@@ -66,7 +63,7 @@ def within(least: float, most: float) -> Callable[[str], float]:
     return number
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
+def integer_in_range(least: int, most: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not text.isdigit() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f"found {text!r}, allowed: {least} to {most}")
@@ -75,120 +72,161 @@ def whole(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
-def a_rate(text: str) -> float:
+def positive_rate(text: str) -> float:
     try:
         value = size_request.rate(text, "rate")
     except MistakeError as mistake:
         raise argparse.ArgumentTypeError(str(mistake)) from mistake
     if value == 0:
-        raise argparse.ArgumentTypeError("found 0, allowed: more than that")
+        raise argparse.ArgumentTypeError("found 0, allowed: more than 0")
     return value
 
 
 def gigahertz(text: str) -> float:
-    return within(0.1, 10)(text.lower().removesuffix("ghz").strip())
+    return number_in_range(0.1, 10)(text.lower().removesuffix("ghz").strip())
 
 
 def gibibytes(text: str) -> float:
-    return within(0, 65536)(text.lower().removesuffix("gib").strip())
+    return number_in_range(0, 65536)(text.lower().removesuffix("gib").strip())
 
 
 def _request(parser: argparse.ArgumentParser) -> None:
-    part = parser.add_argument_group("what is to be carried")
+    part = parser.add_argument_group("requested service groups")
     part.add_argument(
         "--groups",
         action="append",
         metavar="SPEC",
-        help=f"service groups: {size_request.FORM}, or max for a rate; a file .yaml or .json with "
-        "a list of mappings; may be repeated",
+        help=f"service groups: {size_request.FORM}, or max for a rate; or a .yaml or .json file "
+        "with a list of mappings; may be repeated",
     )
-    part.add_argument("--mix", default="imix", help="downstream (default: %(default)s)")
     part.add_argument(
-        "--upstream-mix", metavar="MIX", default="upstream-imix", help="(default: %(default)s)"
+        "--mix", default="imix", help="downstream packet sizes (default: %(default)s)"
+    )
+    part.add_argument(
+        "--upstream-mix",
+        metavar="MIX",
+        default="upstream-imix",
+        help="upstream packet sizes (default: %(default)s)",
     )
     part.add_argument(
         "--crypto", default="", help=f"{', '.join(size_request.CRYPTO)} (default: as measured)"
     )
     part.add_argument(
-        "--modems", type=whole(1, 65535), metavar="N", default=300, help="of each (default: 300)"
+        "--modems",
+        type=integer_in_range(1, 65535),
+        metavar="N",
+        default=300,
+        help="modems per service group (default: 300)",
     )
     part.add_argument(
         "--service-group-limit",
         metavar="RATE",
         default="10Gbps",
-        help="downstream of a service group, or none (default: %(default)s)",
+        help="maximum downstream rate per service group, or none (default: %(default)s)",
     )
     part.add_argument(
-        "--spare-servers", type=whole(0, 10**6), metavar="N", default=0, help="beside the needed"
+        "--spare-servers",
+        type=integer_in_range(0, 10**6),
+        metavar="N",
+        default=0,
+        help="servers in addition to the needed ones (default: 0)",
     )
 
 
 def _server(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("the server (default: the published machine's)")
-    part.add_argument("--sockets", type=whole(1, 64), metavar="N", help="of the server")
+    part.add_argument("--sockets", type=integer_in_range(1, 64), metavar="N", help="CPU sockets")
     part.add_argument(
         "--cores-per-socket",
-        type=whole(1, 1024),
+        type=integer_in_range(1, 1024),
         metavar="N",
-        help="cores without counting hyper-threads; needed with measured files",
+        help="physical cores; needed with measured files",
     )
-    part.add_argument("--core-clock", type=gigahertz, metavar="GHz", help="of the cores at work")
+    part.add_argument("--core-clock", type=gigahertz, metavar="GHz", help="clock of busy cores")
     part.add_argument(
-        "--threads-per-core", type=whole(1, 2), metavar="N", default=2, help="1 or 2 (default: 2)"
+        "--threads-per-core",
+        type=integer_in_range(1, 2),
+        metavar="N",
+        default=2,
+        help="1 or 2 (default: 2)",
     )
     part.add_argument(
         "--thread-gain",
-        type=within(0.5, 2),
+        type=number_in_range(0.5, 2),
         metavar="FACTOR",
         default=1.0,
-        help="two hyper-threads over one alone, where one alone was measured (default: 1)",
+        help="work of two hyper-threads relative to one, if one was measured (default: 1)",
     )
-    part.add_argument("--memory", type=gibibytes, metavar="GiB", help="(default: no limit)")
+    part.add_argument("--memory", type=gibibytes, metavar="GiB", help="total (default: no limit)")
     part.add_argument(
-        "--system-memory", type=gibibytes, metavar="GiB", default=4.0, help="(default: 4)"
+        "--system-memory",
+        type=gibibytes,
+        metavar="GiB",
+        default=4.0,
+        help="memory that the system needs (default: 4)",
     )
     part.add_argument(
         "--memory-per-service-group", type=gibibytes, metavar="GiB", help="(default: the profile's)"
     )
     part.add_argument(
-        "--port-speed", type=a_rate, metavar="RATE", default=100.0, help="(default: 100Gbps)"
+        "--port-speed",
+        type=positive_rate,
+        metavar="RATE",
+        default=100.0,
+        help="per port (default: 100Gbps)",
     )
     part.add_argument(
-        "--ports", type=whole(1, 1024), metavar="N", help="at most (default: no limit)"
+        "--ports", type=integer_in_range(1, 1024), metavar="N", help="maximum (default: no limit)"
     )
-    part.add_argument("--redundancy", choices=REDUNDANCY, default="none", help="of ports")
+    part.add_argument("--redundancy", choices=REDUNDANCY, default="none", help="spare ports")
     part.add_argument(
-        "--ports-per-card", type=whole(1, 16), metavar="N", default=2, help="(default: 2)"
-    )
-    part.add_argument(
-        "--slots", type=whole(1, 256), metavar="N", help="of PCIe, at most (default: no limit)"
-    )
-    part.add_argument("--slot-speed", type=a_rate, metavar="RATE", help="of a PCIe slot")
-    part.add_argument("--crypto-card", type=a_rate, metavar="RATE", help="a card's, in a slot")
-    part.add_argument(
-        "--crypto-limit", type=a_rate, metavar="RATE", help="of a socket's crypto devices"
+        "--ports-per-card",
+        type=integer_in_range(1, 16),
+        metavar="N",
+        default=2,
+        help="(default: 2)",
     )
     part.add_argument(
-        "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
+        "--slots",
+        type=integer_in_range(1, 256),
+        metavar="N",
+        help="maximum of PCIe slots (default: no limit)",
     )
-    part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
+    part.add_argument("--slot-speed", type=positive_rate, metavar="RATE", help="per PCIe slot")
+    part.add_argument(
+        "--crypto-card", type=positive_rate, metavar="RATE", help="per crypto card, in a PCIe slot"
+    )
+    part.add_argument(
+        "--crypto-limit",
+        type=positive_rate,
+        metavar="RATE",
+        help="of all crypto devices per socket",
+    )
+    part.add_argument(
+        "--interfaces",
+        type=integer_in_range(1, 4096),
+        metavar="N",
+        help="maximum of virtual functions",
+    )
+    part.add_argument(
+        "--nic-limit", type=positive_rate, metavar="RATE", help="total of both directions"
+    )
 
 
 def _devices(parser: argparse.ArgumentParser) -> None:
-    part = parser.add_argument_group("crypto devices that some service groups have")
+    part = parser.add_argument_group("crypto devices for some service groups")
     part.add_argument(
         "--crypto-devices",
-        type=whole(1, 64),
+        type=integer_in_range(1, 64),
         metavar="N",
-        help="of a server; service groups have one each as long as they carry them, the others "
-        "stay with software",
+        help="per server; service groups beyond their capacity use software crypto",
     )
     part.add_argument(
         "--crypto-offload",
         choices=size_devices.DOES,
         default="crc",
-        help="what such a device does: cipher and CRC, or the cipher alone, of which it carries "
-        "more (default: %(default)s)",
+        help="work of a device: crc for cipher and CRC, or cipher alone, of which it carries more "
+        "(default: %(default)s)",
     )
 
 
@@ -198,15 +236,15 @@ def _shared(parser: argparse.ArgumentParser) -> None:
         "--shared-ports",
         choices=SHARED_PORTS,
         default="",
-        help="all service groups on two ports, told apart by a worker of each port, or by the card "
-        "(default: two ports each)",
+        help="all service groups share two ports; a worker per port, or the card, distributes the "
+        "packets (default: two ports per group)",
     )
     part.add_argument(
         "--receiver-cycles",
-        type=within(1, 10000),
+        type=number_in_range(1, 10000),
         metavar="CYCLES",
         default=RECEIVER_CYCLES,
-        help="of such a worker, a packet (default: %(default)g)",
+        help="of such a worker, per packet (default: %(default)g)",
     )
 
 
@@ -216,30 +254,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--machine",
         action="append",
         metavar="PROFILE",
-        help="published:NAME, or a file of `vcmts bench` (pipeline, throughput, cost); files of "
-        f"one machine may be repeated (default: {DEFAULT_MACHINE})",
+        help="published:NAME, or a file of `vcmts bench` (pipeline, throughput, cost); may be "
+        f"repeated for files of one machine (default: {DEFAULT_MACHINE})",
     )
     _request(parser)
     _server(parser)
     _devices(parser)
     _shared(parser)
-    part = parser.add_argument_group("what is set aside (default: by the rules of a paper)")
+    part = parser.add_argument_group("reserves (default: the rules of a paper)")
     part.add_argument("--rules", metavar="NAME", help=f"{', '.join(published.load().rules)}")
     for option, key, text in SHARES:
-        part.add_argument(option, dest=key, type=within(0, 1024), metavar="CORES", help=text)
-    part.add_argument("--headroom", type=within(0, 99), metavar="PERCENT", help="of each core")
+        part.add_argument(
+            option, dest=key, type=number_in_range(0, 1024), metavar="CORES", help=text
+        )
+    part.add_argument(
+        "--headroom", type=number_in_range(0, 99), metavar="PERCENT", help="of each core"
+    )
     part.add_argument(
         "--standby",
-        type=within(0, 1),
+        type=number_in_range(0, 1),
         default=0.0,
         metavar="SHARE",
-        help="service groups in standby for each active one, on the same server",
+        help="standby service groups per active one, on the same server (default: 0)",
     )
     parser.add_argument("--power", metavar="FILE", help=size_watts.HELP)
-    parser.add_argument("--json", metavar="FILE", help="where the answer is stored as well")
+    parser.add_argument("--json", metavar="FILE", help="also write the answer as JSON")
 
 
-def rules_of(arguments: argparse.Namespace, name: str) -> Rules:
+def parse_rules(arguments: argparse.Namespace, name: str) -> Rules:
     known = published.load().rules
     name = arguments.rules or name
     if name not in known:
@@ -263,7 +305,7 @@ def rules_of(arguments: argparse.Namespace, name: str) -> Rules:
     return rules
 
 
-def server_of(
+def parse_server(
     arguments: argparse.Namespace,
     machine: published.Machine | None,
     clock: float,
@@ -271,7 +313,7 @@ def server_of(
 ) -> Server:
     cores = arguments.cores_per_socket or (machine.cores if machine else None)
     if cores is None:
-        raise MistakeError("--cores-per-socket: needed, as a measured file does not have it")
+        raise MistakeError("--cores-per-socket: missing, needed with a measured file")
     return Server(
         sockets=arguments.sockets or (machine.sockets if machine else 1),
         cores=cores,
@@ -300,7 +342,7 @@ def server_of(
     )
 
 
-def limit_of(arguments: argparse.Namespace, kinds: list[Groups]) -> float | None:
+def parse_limit(arguments: argparse.Namespace, kinds: list[Groups]) -> float | None:
     text = arguments.service_group_limit
     if text == "none":
         return None
@@ -308,13 +350,13 @@ def limit_of(arguments: argparse.Namespace, kinds: list[Groups]) -> float | None
     for groups in kinds:
         if groups.downstream is not None and groups.downstream > limit:
             raise MistakeError(
-                f"--groups {groups.name}: {groups.downstream:g} Gbps downstream, and a service "
-                f"group's limit is {limit:g} Gbps (--service-group-limit)"
+                f"--groups {groups.name}: found {groups.downstream:g} Gbps downstream, allowed: "
+                f"{limit:g} Gbps (--service-group-limit)"
             )
     return limit
 
 
-def asked(arguments: argparse.Namespace, crypto: str) -> list[Groups]:
+def requested_groups(arguments: argparse.Namespace, crypto: str) -> list[Groups]:
     common = Groups(
         ofdm=6,
         mix=arguments.mix,
@@ -325,8 +367,8 @@ def asked(arguments: argparse.Namespace, crypto: str) -> list[Groups]:
     return [g for text in arguments.groups for g in size_request.from_option(text, common)]
 
 
-def question_of(arguments: argparse.Namespace) -> tuple[Question, str]:
-    """What is asked, and by whose rules."""
+def parse_question(arguments: argparse.Namespace) -> tuple[Question, str]:
+    """The question that the options pose, and the name of its rules."""
     machines: list[str] = arguments.machine or [DEFAULT_MACHINE]
     shipped = [name for name in machines if name.startswith(size_published.PREFIX)]
     if shipped and len(machines) > 1:
@@ -334,11 +376,11 @@ def question_of(arguments: argparse.Namespace) -> tuple[Question, str]:
     if shipped:
         return _published(arguments, shipped[0])
     files = size_files.read(machines)
-    kinds = asked(arguments, "aes")
-    limit = limit_of(arguments, kinds)
+    kinds = requested_groups(arguments, "aes")
+    limit = parse_limit(arguments, kinds)
     found = [Kind(groups, size_measured.costs(files, groups)) for groups in kinds]
-    server = server_of(arguments, None, files.clock, None)
-    rules = rules_of(arguments, DEFAULT_RULES)
+    server = parse_server(arguments, None, files.clock, None)
+    rules = parse_rules(arguments, DEFAULT_RULES)
     question = _question(arguments, found, server, rules, limit)
     return question, arguments.rules or DEFAULT_RULES
 
@@ -346,15 +388,15 @@ def question_of(arguments: argparse.Namespace) -> tuple[Question, str]:
 def _published(arguments: argparse.Namespace, name: str) -> tuple[Question, str]:
     data = published.load()
     profile = size_published.profile_of(data, name)
-    kinds = asked(arguments, profile.crypto)
-    limit = limit_of(arguments, kinds)
+    kinds = requested_groups(arguments, profile.crypto)
+    limit = parse_limit(arguments, kinds)
     found = [Kind(groups, size_published.costs(data, name, groups)) for groups in kinds]
     machine = data.machines[profile.machine]
     most = int(data.value(profile.interface_limit)) if profile.interface_limit else None
-    server = server_of(arguments, machine, machine.clock, most)
+    server = parse_server(arguments, machine, machine.clock, most)
     if profile.crypto_limit and server.crypto_gbps is None:
         server = replace(server, crypto_gbps=data.value(profile.crypto_limit))
-    rules = rules_of(arguments, profile.rules)
+    rules = parse_rules(arguments, profile.rules)
     return _question(arguments, found, server, rules, limit), arguments.rules or profile.rules
 
 
@@ -374,7 +416,7 @@ def _question(
     return Question(kinds, server, rules, arguments.standby, limit)
 
 
-def stored(arguments: argparse.Namespace, answer: Json) -> int:
+def write_json(arguments: argparse.Namespace, answer: Json) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(f"every value: {arguments.json}")
@@ -387,14 +429,14 @@ def main(arguments: argparse.Namespace) -> int:
     console = Console(file=sys.stdout)
     answer: Json
     if arguments.cloud is not None:
-        answer = cloud.answer(arguments, question_of)
+        answer = cloud.answer(arguments, parse_question)
         cloud_show.show(answer, console)
-        return stored(arguments, answer)
+        return write_json(arguments, answer)
     if not arguments.groups:
         raise MistakeError(f"--groups: missing, allowed: {size_request.FORM}")
-    question, rules = question_of(arguments)
+    question, rules = parse_question(arguments)
     found = plan(question)
     answer = size_show.as_json(found, rules, arguments.spare_servers)
-    size_watts.add(answer, found, size_watts.machine_of(arguments.power, arguments.machine))
+    size_watts.add(answer, found, size_watts.described_machine(arguments.power, arguments.machine))
     size_show.show(answer, console)
-    return stored(arguments, answer)
+    return write_json(arguments, answer)

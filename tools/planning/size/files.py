@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: files of `vcmts bench` (docs/results.md), one of each kind, all of a machine."""
+"""Reads files of `vcmts bench` (docs/results.md) for `vcmts size`: one per kind, of one machine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from vcmts.paths import MistakeError
 from vcmts.secret import shown
 
 ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
-NUMBER = {"type": "number", "minimum": 0}  # 0: nothing got through
+NUMBER = {"type": "number", "minimum": 0}  # 0: no packet arrived
 DIRECTIONS = {"type": "object", "properties": {"downstream": NUMBER, "upstream": NUMBER}}
 TRIAL = {"type": "object", "properties": {"busy_share": {"type": "array"}}}
 TRIALS = {"type": "array", "items": TRIAL}
@@ -45,7 +45,7 @@ RESULTS: dict[str, Json] = {
 
 
 def schema(kind: str) -> Json:
-    """Of what sizing reads; other keys may be there."""
+    """The schema of the keys that sizing reads. Other keys are allowed."""
     return {
         "required": ["configuration", "host", "results"],
         "properties": {
@@ -67,7 +67,7 @@ def schema(kind: str) -> Json:
 
 @dataclass(frozen=True)
 class Files:
-    """What was read, by kind, and the host of it all."""
+    """The files by kind, and the host that they were measured on."""
 
     by_kind: dict[str, Json]
     names: dict[str, str]
@@ -84,12 +84,12 @@ def one(path: str) -> Json:
     if kind not in RESULTS:
         raise MistakeError(f"--machine {path}: kind: found {kind!r}, allowed: {', '.join(RESULTS)}")
     if found.get("complete") is not True:
-        raise MistakeError(f"--machine {path}: it was interrupted; measure again")
+        raise MistakeError(f"--machine {path}: incomplete measurement: repeat it")
     wrong = jsonschema.Draft202012Validator(schema(kind)).iter_errors(found)
     for error in sorted(wrong, key=lambda e: [str(step) for step in e.absolute_path]):
-        place = ".".join(str(step) for step in error.absolute_path) or "file"
+        key = ".".join(str(step) for step in error.absolute_path) or "file"
         raise MistakeError(
-            f"--machine {path}: {place}: {shown(error.message)[-120:]}: no whole measurement"
+            f"--machine {path}: {key}: {shown(error.message)[-120:]}: incomplete measurement"
         )
     return found
 

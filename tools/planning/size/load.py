@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: what service groups take of a server. docs/sizing.md tells it in words."""
+"""Computes what service groups use of a server: rates, cores, memory, ports (docs/sizing.md)."""
 
 import math
 from collections.abc import Sequence
@@ -11,34 +11,34 @@ from planning.size.request import Groups
 from vcmts.published import Rules
 from vcmts.run.rates import UPSTREAM_SHARE
 
-# Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
+# Bytes per packet on the wire in addition to the Ethernet frame without CRC: CRC, preamble, gap.
 WIRE = 4 + 8 + 12
-# DEPI: CRC, MAC header of 17 (privacy and DSID), a segment table entry of 2 for each of about two
-# segments; frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, and 14 + WIRE around these.
+# DEPI bytes per packet: CRC, MAC header of 17 (privacy and DSID), segment table entries of 2 for
+# about two segments. Frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, plus 14 + WIRE.
 DEPI_PACKET = 4 + 17 + 4
 DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
 REDUNDANCY = ("none", "n+1", "1+1")
-# Who tells the packets of ports apart that all service groups share.
+# What distributes the packets of shared ports to service groups.
 SHARED_PORTS = ("software", "card")
-# Core cycles to receive a packet, tell it apart and put it into a ring, by addresses or
-# sessions: 70 of the TSC, where a core does 3.68 and the TSC 2.6 GHz (docs/performance.md).
+# Core cycles to receive a packet, find its group by address or session, and enqueue it: 70 TSC
+# cycles with a core clock of 3.68 GHz and a TSC of 2.6 GHz (docs/performance.md).
 RECEIVER_CYCLES = 100.0
 
 
-def up(value: float) -> int:
-    """The next whole number; what rounding made of a whole number stays it."""
+def round_up(value: float) -> int:
+    """Rounds up to an integer; ignores floating-point errors."""
     return math.ceil(value - 1e-9)
 
 
 @dataclass(frozen=True)
 class Server:
-    """What is to carry it. None: no limit."""
+    """The server. None: no limit. Names of fields are JSON keys."""
 
     sockets: int
-    cores: int  # of a socket
+    cores: int  # per socket
     clock: float  # GHz
-    threads: int = 2  # of a core
-    thread_gain: float = 1.0  # two hyper-threads over one alone, where one alone was measured
+    threads: int = 2  # per core
+    thread_gain: float = 1.0  # work of two hyper-threads relative to one, if one was measured
     memory_gib: float | None = None
     system_memory_gib: float = 4.0
     port_gbps: float = 100.0
@@ -48,18 +48,18 @@ class Server:
     slots: int | None = None
     slot_gbps: float | None = None
     crypto_card_gbps: float | None = None
-    crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
-    crypto_devices: Devices | None = None  # that some service groups have
+    crypto_gbps: float | None = None  # downstream, of all crypto devices per socket
+    crypto_devices: Devices | None = None  # for some service groups
     interfaces: int | None = None
-    nic_gbps: float | None = None  # both directions together, as clouds limit it
-    interface_mpps: float | None = None  # of an interface, both ways together
-    shared_ports: str = ""  # of SHARED_PORTS; else each service group has ports of its own
+    nic_gbps: float | None = None  # total of both directions, as clouds limit it
+    interface_mpps: float | None = None  # per interface, total of both directions
+    shared_ports: str = ""  # one of SHARED_PORTS; "": each service group has its own ports
     receiver_cycles: float = RECEIVER_CYCLES
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Service groups of a kind, with their costs."""
+    """A requested kind of service group, with its costs."""
 
     groups: Groups
     costs: Costs
@@ -70,34 +70,34 @@ class Question:
     kinds: Sequence[Kind]
     server: Server
     rules: Rules
-    standby: float = 0.0  # service groups in standby for each active one
-    limit: float | None = 10.0  # Gbps downstream of a service group
+    standby: float = 0.0  # standby service groups per active one
+    limit: float | None = 10.0  # downstream Gbps per service group
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Of a service group, and what its core would carry. Gbps."""
+    """Rates of a service group, and the capacity of its core. Gbps."""
 
     downstream: float
     upstream: float
     core: float
-    thread: float | None  # upstream; None: not known
-    bound: str  # what the downstream is bound by
+    thread: float | None  # upstream capacity; None: unknown
+    bound: str  # the limit of the downstream
 
 
 @dataclass(frozen=True)
 class Receivers:
-    """The worker of each shared port that receives for all, where software tells packets apart."""
+    """The workers that distribute the packets of shared ports."""
 
-    network: float  # threads at work, of one that does nothing else
+    network: float  # load of a hyper-thread, 1: all of it
     rphy: float
-    pairs: int  # of ports, so that no receiver has more than its thread can do
+    pairs: int  # pairs of ports, so that no worker is overloaded
     cores: float
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a server's service groups take of it."""
+    """What the service groups use of a server."""
 
     counts: tuple[int, ...]
     standby: int
@@ -108,7 +108,7 @@ class Usage:
     transmit: float
     receive: float
     downstream: float
-    carried: float  # both directions, as subscribers count
+    carried: float  # Gbps of both directions, without tunnel overhead
     ports: int
     cards: int
     crypto_cards: int
@@ -122,21 +122,21 @@ class Usage:
 
     @property
     def receiver_cores(self) -> int:
-        return up(self.receivers.cores) if self.receivers else 0
+        return round_up(self.receivers.cores) if self.receivers else 0
 
 
 def core_share(curve: Curve, share: float, server: Server) -> float:
-    """What part of the curve's figure a share of a core carries on the target's clock of 1."""
+    """The part of the curve's rate that a share of a core carries."""
     if share >= 1 or curve.both_threads:
         return min(share, 1.0)
     return share * server.thread_gain
 
 
 def capacity(question: Question, curve: Curve, clock: float, share: float, at_once: int) -> float:
-    """Gbps, after clock and headroom."""
+    """Gbps that a share of a core carries on the server, with its clock and headroom."""
     server = question.server
-    whole = curve.gbps(at_once) * server.clock / clock
-    return whole * core_share(curve, share, server) * (1 - question.rules.headroom)
+    total = curve.gbps(at_once) * server.clock / clock
+    return total * core_share(curve, share, server) * (1 - question.rules.headroom)
 
 
 def _downstream(
@@ -173,7 +173,8 @@ def rates(question: Question, kind: Kind, at_once: int) -> Rates:
 
 
 def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, float]:
-    """Gbps that a service group's ports transmit and receive: core network and R-PHY device."""
+    """Gbps that both ports of a service group transmit and receive, with overhead if the rules
+    count it."""
     if not question.rules.count_overhead:
         both = rate.downstream + rate.upstream
         return both, both
@@ -192,7 +193,8 @@ def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, flo
 
 
 def network_mpps(kind: Kind, rate: Rates) -> float:
-    """Of a service group at its interface of the network, both ways; that of the R-PHY has less."""
+    """Mpps of a service group at its network interface, both directions. The R-PHY side has
+    fewer."""
 
     def mpps(gbps: float, size: float) -> float:
         return gbps * 1000 / 8 / size
@@ -204,46 +206,47 @@ def network_mpps(kind: Kind, rate: Rates) -> float:
 
 
 def port_count(server: Server, load: float) -> int:
-    """With the spare ones of the redundancy model."""
+    """The number of ports for `load` Gbps, with spare ports for redundancy."""
     gbps = server.port_gbps
     if server.slot_gbps is not None:
         gbps = min(gbps, server.slot_gbps / server.ports_a_card)
-    needed = up(load / gbps)
+    needed = round_up(load / gbps)
     return {"none": needed, "n+1": needed + (needed > 0), "1+1": 2 * needed}[server.redundancy]
 
 
 def receivers(
     question: Question, counts: Sequence[int], found: Sequence[Rates]
 ) -> Receivers | None:
-    """Each a hyper-thread, or a core where these are not used; no part of one is anybody else's."""
+    """The workers of shared ports; None without these. Each has a whole hyper-thread, or a core if
+    hyper-threads are off."""
     server = question.server
     if not server.shared_ports:
         return None
     each = [network_mpps(kind, rate) for kind, rate in zip(question.kinds, found, strict=True)]
     mpps = sum(n * packets for n, packets in zip(counts, each, strict=True))
-    least = max(1, up(mpps / server.interface_mpps)) if server.interface_mpps else 1
+    least = max(1, round_up(mpps / server.interface_mpps)) if server.interface_mpps else 1
     if server.shared_ports == "card":
         return Receivers(0.0, 0.0, least, 0.0)
 
     def packets(gbps: float, size: float) -> float:
-        return gbps / 8 / size  # 10^9 a second
+        return gbps / 8 / size  # 10^9 per second
 
     down = up_ = 0.0
     for number, kind, rate in zip(counts, question.kinds, found, strict=True):
         curve = kind.costs.upstream or kind.costs.downstream
         down += number * packets(rate.downstream, kind.costs.downstream.mean_bytes)
-        # of UEPI, whose packets hold what fits
+        # UEPI packets are filled up to the MTU
         tunnel = (curve.mean_bytes + DEPI_PACKET) / curve.mean_bytes
         up_ += number * packets(rate.upstream * tunnel, 1500 - 30)
     share = 0.5 if server.threads == 2 else 1.0
     thread = server.clock * (server.thread_gain / 2 if server.threads == 2 else 1.0)
     network, rphy = (n * server.receiver_cycles / thread for n in (down, up_))
-    pairs = max(least, up(network), up(rphy))
+    pairs = max(least, round_up(network), round_up(rphy))
     return Receivers(network, rphy, pairs, 2 * pairs * share)
 
 
 def interface_count(question: Question, total: int, shared: Receivers | None) -> int:
-    """Two for all service groups of a pair of shared ports, or as many for each."""
+    """Interfaces per service group, or per pair of shared ports, and those for administration."""
     rules = question.rules
     groups = total if shared is None else shared.pairs
     return groups * rules.interfaces + rules.interfaces_admin
@@ -252,7 +255,7 @@ def interface_count(question: Question, total: int, shared: Receivers | None) ->
 def usage(question: Question, counts: Sequence[int]) -> Usage:
     server, rules = question.server, question.rules
     active = sum(counts)
-    standby = up(active * question.standby)
+    standby = round_up(active * question.standby)
     total = active + standby
     at_once = max(1, -(-active // server.sockets))
     found = tuple(rates(question, kind, at_once) for kind in question.kinds)
@@ -270,17 +273,17 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
     return Usage(
         counts=tuple(counts),
         standby=standby,
-        reserved_cores=up(rules.server_cores + rules.socket_cores * server.sockets),
-        data_cores=up(total * data),
-        control_cores=up(total * (rules.control_plane_cores + rules.scheduler_cores)),
+        reserved_cores=round_up(rules.server_cores + rules.socket_cores * server.sockets),
+        data_cores=round_up(total * data),
+        control_cores=round_up(total * (rules.control_plane_cores + rules.scheduler_cores)),
         memory_gib=server.system_memory_gib + used + standby * max(memory),
         transmit=transmit,
         receive=receive,
         downstream=down,
         carried=down + upstream,
         ports=ports,
-        cards=up(ports / server.ports_a_card),
-        crypto_cards=up(down / card) if card else 0,
+        cards=round_up(ports / server.ports_a_card),
+        crypto_cards=round_up(down / card) if card else 0,
         interfaces=interface_count(question, total, shared),
         rates=found,
         receivers=shared,

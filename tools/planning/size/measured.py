@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: costs from what `vcmts bench` has measured."""
+"""Computes costs of service groups from results of `vcmts bench`."""
 
 import re
 from dataclasses import replace
 
-from planning.size.curve import Costs, Curve, Points, along, between
+from planning.size.curve import Costs, Curve, Points, extrapolate, interpolate
 from planning.size.files import Files
 from planning.size.request import Groups
 from vcmts.jsons import Json
@@ -21,72 +21,72 @@ def _of(pipeline: Json, direction: str) -> list[Json]:
 
 
 def by_size(found: list[Json], ratio: float) -> Points:
-    """Core cycles by packet size, of the mixes that are one size."""
+    """Core cycles by packet size, from the mixes with a single size."""
     sizes = [r for r in found if str(r["mix"]).isdigit()]
     return sorted({float(r["mix"]): r["cycles_per_packet"] * ratio for r in sizes}.items())
 
 
-def shares_of(mix: str) -> list[tuple[float, float]] | None:
-    """Size and share of a mix that is a size or a table; the shares add up to 1."""
+def mix_shares(mix: str) -> list[tuple[float, float]] | None:
+    """Sizes and shares (sum 1) of a mix that is a size or a table; None for a named mix."""
     if not (mix.isdigit() or TABLE.fullmatch(mix)):
         return None
     parts = [part.split(":") for part in mix.split(",")] if ":" in mix else [[mix, "1"]]
     shares = [(float(size), float(share)) for size, share in parts]
-    whole = sum(share for _, share in shares)
-    if whole <= 0 or not all(64 <= size <= 9000 for size, _ in shares):
+    total = sum(share for _, share in shares)
+    if total <= 0 or not all(64 <= size <= 9000 for size, _ in shares):
         raise MistakeError(f"mix {mix}: allowed: sizes of 64 to 9000 bytes with shares above 0")
-    return [(size, share / whole) for size, share in shares]
+    return [(size, share / total) for size, share in shares]
 
 
-def put_together(
+def mix_cost(
     mix: str, shares: list[tuple[float, float]], sizes: Points
 ) -> tuple[float, float, str]:
-    """Cycles and bytes of a packet of the mix from those of single sizes, and how that is."""
-    cycles = sum(along(sizes, size) * share for size, share in shares)
+    """Mean cycles and bytes per packet of a mix, computed from single sizes, and a note."""
+    cycles = sum(extrapolate(sizes, size) * share for size, share in shares)
     mean = sum(size * share for size, share in shares)
     least, most = sizes[0][0], sizes[-1][0]
-    said = f"mix {mix}: from the cycles of single sizes"
+    note = f"mix {mix}: from the cycles of single sizes"
     away = [f"{size:g}" for size, _ in shares if not least <= size <= most]
     if away:
-        said += f"; measured from {least:g} to {most:g} bytes, extrapolated to {' and '.join(away)}"
+        note += f"; measured from {least:g} to {most:g} bytes, extrapolated to {' and '.join(away)}"
     if cycles <= 0:
         raise MistakeError(f"mix {mix}: too far from what was measured")
-    return cycles, mean, said
+    return cycles, mean, note
 
 
-def cycles_of(found: list[Json], mix: str, ratio: float) -> tuple[float, float, str]:
-    """Core cycles and bytes of a packet of the mix, and what of it was not measured."""
+def mix_cycles(found: list[Json], mix: str, ratio: float) -> tuple[float, float, str]:
+    """Mean core cycles and bytes per packet of a mix, and a note if it was not measured itself."""
     for result in found:
         if result["mix"] == mix:
             return result["cycles_per_packet"] * ratio, result["mean_bytes"], ""
-    shares, sizes = shares_of(mix), by_size(found, ratio)
+    shares, sizes = mix_shares(mix), by_size(found, ratio)
     if shares is None or len(sizes) < 2:
         known = ", ".join(str(r["mix"]) for r in found)
         more = "; or a size, or 84:15,256:10,1280:75" if len(sizes) > 1 else ""
         raise MistakeError(f"mix {mix}: not measured, allowed: {known}{more}")
-    return put_together(mix, shares, sizes)
+    return mix_cost(mix, shares, sizes)
 
 
 def differences(name: str, groups: Groups) -> list[str]:
-    """What was asked for and is not in the configuration that was measured."""
+    """Notes on differences between the request and the measured configuration."""
     if groups.crypto == "aes-qat":
         raise MistakeError("crypto aes-qat: allowed: aes or none, as measured")
     match = CONFIGURATION.match(name)
     if match is None:
         return [f"measured with configuration {name}: its channels and modems are not compared"]
-    said = []
+    note = []
     measured = f"{match[1]}ofdm" + (f"-{match[2]}sc-qam" if match[2] != "0" else "")
     if measured != groups.channels:
-        said.append(f"{groups.channels}: measured with {measured}, taken as the same")
+        note.append(f"{groups.channels}: measured with {measured}, taken as the same")
     if groups.crypto == "aes" and match[4] == "none":
         raise MistakeError(f"crypto aes: {name} was measured without; measure with it")
     if groups.crypto == "none" and match[4] == "aes":
-        said.append("crypto none: counted as aes, which takes more")
-    return said
+        note.append("crypto none: counted as aes, which takes more")
+    return note
 
 
 def by_modems(cost: Json, key: str, direction: str | None = None) -> Points:
-    """One figure a number of modems: both directions tell of the same memory."""
+    """One value per number of modems. Memory is the same in results of both directions."""
     found = {
         float(r["value"]): float(r[key])
         for r in cost["results"]
@@ -96,7 +96,8 @@ def by_modems(cost: Json, key: str, direction: str | None = None) -> Points:
 
 
 def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
-    """Cycles with the modems that are asked for over those with the modems measured."""
+    """The factor of cycles for the requested number of modems, and a note if it was not
+    measured."""
     match = CONFIGURATION.match(name)
     base = int(match[3]) if match else groups.modems
     if groups.modems == base:
@@ -107,14 +108,14 @@ def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     points = by_modems(cost, "cycles_per_packet", "downstream")
     if not points:
         return 1.0, f"{groups.modems} modems: {files.names['cost']} has none of modems"
-    factor = between(points, groups.modems) / between(points, base)
+    factor = interpolate(points, groups.modems) / interpolate(points, base)
     if groups.modems > points[-1][0]:
         return factor, f"{groups.modems} modems: measured up to {points[-1][0]:g}, taken as these"
     return factor, ""
 
 
 def memory_of_pipeline(files: Files, groups: Groups) -> tuple[float | None, str, str]:
-    """Of the one configuration that was measured."""
+    """GiB of the measured configuration, its source, and a note."""
     pipeline = files.by_kind.get("pipeline", {})
     total = pipeline.get("memory", {}).get("total")
     if not total:
@@ -127,19 +128,19 @@ def memory_of_pipeline(files: Files, groups: Groups) -> tuple[float | None, str,
 
 
 def memory(files: Files, groups: Groups) -> tuple[float | None, str, str]:
-    """GiB of a service group, from where, and what of it was not measured."""
+    """GiB per service group, the source, and a note if it was not measured."""
     cost = files.by_kind.get("cost")
     points = by_modems(cost, "memory_bytes") if cost else []
     if not points:
         return memory_of_pipeline(files, groups)
-    said = ""
+    note = ""
     if not points[0][0] <= groups.modems <= points[-1][0]:
-        said = (
+        note = (
             f"memory for {groups.modems} modems: measured for {points[0][0]:g} to "
             f"{points[-1][0]:g}, extrapolated"
         )
-    gib = max(0.0, along(points, groups.modems)) / 2**30
-    return gib, f"{files.names['cost']}, for {groups.modems} modems", said
+    gib = max(0.0, extrapolate(points, groups.modems)) / 2**30
+    return gib, f"{files.names['cost']}, for {groups.modems} modems", note
 
 
 def pipeline_curve(files: Files, direction: str, groups: Groups) -> Curve | None:
@@ -150,26 +151,26 @@ def pipeline_curve(files: Files, direction: str, groups: Groups) -> Curve | None
     mix = groups.mix if direction == "downstream" else groups.upstream_mix
     host = pipeline["host"]
     ratio = host["core_hz"] / host["tsc_hz"]
-    cycles, mean, said = cycles_of(found, mix, ratio)
+    cycles, mean, note = mix_cycles(found, mix, ratio)
     factor, more = modems_factor(files, groups, pipeline["configuration"])
     gbps = host["core_hz"] / 1e9 / (cycles * factor) * mean * 8
     source = f"{files.names['pipeline']}: {cycles * factor:.0f} core cycles per packet"
-    outside = [said, more, *differences(pipeline["configuration"], groups)]
+    outside = [note, more, *differences(pipeline["configuration"], groups)]
     return Curve(((1, gbps),), mean, source, False, tuple(s for s in outside if s))
 
 
-def carried_by(result: Json, name: str) -> str:
-    """Which cores carried a rate, as its trials tell."""
+def carried_note(result: Json, name: str) -> str:
+    """A note on the cores that carried a rate, from the busy shares of its trials."""
     workers = {len(trial.get("busy_share", [])) for trial in result.get("trials", [])}
     if workers == {1}:
         return f"{name}: one core carried both ways at once: each alone carries more"
-    if workers <= {0, 2}:  # 0: not told
+    if workers <= {0, 2}:  # 0: unknown
         return f"{name}: one core each way is taken to have carried its rates"
     return f"{name}: {max(workers)} cores carried its rates, taken for one each way"
 
 
 def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
-    """The zero-loss rate of the same mixes, on the clock that stands for all files."""
+    """The zero-loss rate of the same mixes, scaled to the clock of `files`."""
     throughput, name = files.by_kind["throughput"], files.names["throughput"]
     for result in throughput["results"]:
         if result["mix"] == groups.mix and result["upstream_mix"] == groups.upstream_mix:
@@ -182,7 +183,7 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
         raise MistakeError(f"{name}: {direction}: nothing was carried at mix {groups.mix}")
     clock = throughput["host"]["core_hz"] / 1e9
     factor, more = modems_factor(files, groups, throughput["configuration"])
-    outside = [*differences(throughput["configuration"], groups), carried_by(result, name)]
+    outside = [*differences(throughput["configuration"], groups), carried_note(result, name)]
     outside += [more] if more else []
     if result.get("confirmed") is False:
         outside.append(f"{name}: its rate was not confirmed by a second search")
@@ -196,9 +197,8 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
 
 
 def curve(files: Files, direction: str, groups: Groups) -> Curve | None:
-    """The smaller of what cycles and what the zero-loss search promise, where both are there. The
-    search holds the upstream at a share of the downstream, so that it bounds the downstream alone.
-    """
+    """The lower of the rates from cycles and from the zero-loss search, if both were measured. The
+    search keeps the upstream at a share of the downstream, so it limits only the downstream."""
     found = None
     if "pipeline" in files.by_kind:
         found = pipeline_curve(files, direction, groups)
@@ -215,6 +215,6 @@ def costs(files: Files, groups: Groups) -> Costs:
     if down is None:
         raise MistakeError("--machine: the downstream was not measured")
     up = curve(files, "upstream", groups)
-    gib, source, said = memory(files, groups)
-    down = replace(down, outside=(*down.outside, *([said] if said else [])))
+    gib, source, note = memory(files, groups)
+    down = replace(down, outside=(*down.outside, *([note] if note else [])))
     return Costs(files.host["cpu"], files.clock, down, up, gib, source)

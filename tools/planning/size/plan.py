@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: how many service groups a server carries, and how many servers that takes.
+"""Computes how many service groups fit on a server, and how many servers a request needs.
 
-A server's cores are one pool. Servers are filled in the order of the request, each until the next
-service group does not fit (next fit): smaller demands then never take more servers.
+The cores of a server are one pool. Servers are filled in the order of the request (next fit), so
+that a smaller request never needs more servers.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from vcmts.paths import MistakeError
 
 
 def crypto_limit(question: Question) -> float | None:
-    """Gbps of the crypto devices of a server's sockets."""
+    """Gbps of all crypto devices of a server; None: no limit."""
     server = question.server
     return None if server.crypto_gbps is None else server.crypto_gbps * server.sockets
 
 
-def violated(question: Question, used: Usage) -> list[str]:
-    """The limits that are passed: what bounds the answer."""
+def exceeded_limits(question: Question, used: Usage) -> list[str]:
+    """Names of the limits that the usage exceeds."""
     server = question.server
     limits: list[tuple[str, float, float | None]] = [
         ("cores", used.cores, server.sockets * server.cores),
@@ -30,7 +30,7 @@ def violated(question: Question, used: Usage) -> list[str]:
         ("NIC rate", used.carried, server.nic_gbps),
         ("crypto devices", used.downstream, crypto_limit(question)),
     ]
-    over = [name for name, value, most in limits if most is not None and value > most + 1e-9]
+    over = [name for name, value, limit in limits if limit is not None and value > limit + 1e-9]
     most_mpps = None if server.shared_ports else server.interface_mpps
     for kind, number, rate in zip(question.kinds, used.counts, used.rates, strict=True):
         if number and most_mpps and network_mpps(kind, rate) > most_mpps + 1e-9:
@@ -46,13 +46,14 @@ def violated(question: Question, used: Usage) -> list[str]:
     return list(dict.fromkeys(over))
 
 
-def most(question: Question, counts: Sequence[int], kind: int, ceiling: int) -> int:
-    """How many of a kind fit beside the counts, at most `ceiling`: fits are monotone."""
+def max_groups(question: Question, counts: Sequence[int], kind: int, ceiling: int) -> int:
+    """How many groups of a kind fit in addition to the counts, up to `ceiling`. Uses a binary
+    search, as fits are monotone."""
 
     def fits(number: int) -> bool:
         tried = list(counts)
         tried[kind] += number
-        return not violated(question, usage(question, tried))
+        return not exceeded_limits(question, usage(question, tried))
 
     low, high = 0, 1
     while high <= ceiling and fits(high):
@@ -66,7 +67,7 @@ def most(question: Question, counts: Sequence[int], kind: int, ceiling: int) -> 
 
 @dataclass(frozen=True)
 class Filled:
-    """So many servers with the same service groups."""
+    """A number of servers with the same service groups."""
 
     servers: int
     counts: tuple[int, ...]
@@ -75,53 +76,53 @@ class Filled:
 @dataclass(frozen=True)
 class Plan:
     question: Question
-    alone: tuple[Usage, ...]  # a full server of each kind
-    bounds: tuple[tuple[str, ...], ...]  # what one more of the kind would pass
-    servers: tuple[Filled, ...]  # empty where no counts were asked for
+    alone: tuple[Usage, ...]  # per kind: a server full of it
+    bounds: tuple[tuple[str, ...], ...]  # per kind: limits that one more group exceeds
+    servers: tuple[Filled, ...]  # empty if the request has no counts
 
     @property
     def count(self) -> int:
         return sum(filled.servers for filled in self.servers)
 
 
-def impossible(question: Question, kind: int) -> MistakeError:
-    """One service group of the kind fits on no server: why."""
-    one = [int(place == kind) for place in range(len(question.kinds))]
+def no_fit_error(question: Question, kind: int) -> MistakeError:
+    """The error for a kind of which not even one service group fits on a server."""
+    one = [int(index == kind) for index in range(len(question.kinds))]
     used, groups = usage(question, one), question.kinds[kind].groups
-    over, rate, server = violated(question, used), used.rates[kind], question.server
+    over, rate, server = exceeded_limits(question, used), used.rates[kind], question.server
     reasons = {
-        "cores": f"it takes {used.cores} cores of {server.sockets * server.cores}",
-        "memory": f"it takes {used.memory_gib:.1f} GiB of {server.memory_gib} GiB",
-        "ports": f"it takes {used.ports} ports of {server.ports}",
-        "slots": f"it takes {used.cards + used.crypto_cards} slots of {server.slots}",
-        "interfaces": f"it takes {used.interfaces} interfaces of {server.interfaces}",
+        "cores": f"it needs {used.cores} cores of {server.sockets * server.cores}",
+        "memory": f"it needs {used.memory_gib:.1f} GiB of {server.memory_gib} GiB",
+        "ports": f"it needs {used.ports} ports of {server.ports}",
+        "slots": f"it needs {used.cards + used.crypto_cards} slots of {server.slots}",
+        "interfaces": f"it needs {used.interfaces} interfaces of {server.interfaces}",
         "NIC rate": f"it carries {used.carried:.2f} Gbps of {server.nic_gbps} Gbps",
         "crypto devices": f"{used.downstream:.2f} Gbps for its {crypto_limit(question)} Gbps",
         "downstream of a core": (
             f"{rate.downstream:.2f} Gbps downstream, and its core carries {rate.core:.2f} Gbps"
         ),
     }
-    said = reasons.get(
+    reason = reasons.get(
         over[0],
         f"{rate.upstream:.2f} Gbps upstream, and its share of a core is known to carry "
         f"{rate.thread or 0:.2f} Gbps",
     )
-    return MistakeError(f"{groups.name}: not one service group fits on this server: {said}")
+    return MistakeError(f"{groups.name}: not one service group fits on this server: {reason}")
 
 
 def plan(question: Question) -> Plan:
-    """Raises MistakeError where a service group fits on no server."""
+    """Answers the question. Raises MistakeError if a kind of service group fits on no server."""
     none = [0] * len(question.kinds)
     alone, bounds, fit = [], [], []
     ceiling = question.server.threads * question.server.sockets * question.server.cores
     for kind in range(len(question.kinds)):
-        number = most(question, none, kind, ceiling)
+        number = max_groups(question, none, kind, ceiling)
         if number == 0:
-            raise impossible(question, kind)
+            raise no_fit_error(question, kind)
         counts, more = list(none), list(none)
         counts[kind], more[kind] = number, number + 1
         alone.append(usage(question, counts))
-        bounds.append(tuple(violated(question, usage(question, more))))
+        bounds.append(tuple(exceeded_limits(question, usage(question, more))))
         fit.append(number)
     return Plan(question, tuple(alone), tuple(bounds), tuple(_filled(question, fit, ceiling)))
 
@@ -131,20 +132,20 @@ def _filled(question: Question, fit: Sequence[int], ceiling: int) -> list[Filled
     counts = [0] * len(question.kinds)
     for kind, wanted in enumerate(question.kinds):
         left = wanted.groups.count or 0
-        beside = min(left, most(question, counts, kind, ceiling)) if any(counts) else 0
-        counts[kind] += beside
-        left -= beside
+        added = min(left, max_groups(question, counts, kind, ceiling)) if any(counts) else 0
+        counts[kind] += added
+        left -= added
         if left == 0:
             continue
         if any(counts):
             servers.append(Filled(1, tuple(counts)))
         counts = [0] * len(question.kinds)
-        whole, rest = divmod(left, fit[kind])
-        if whole:
+        full_servers, remaining = divmod(left, fit[kind])
+        if full_servers:
             full = [0] * len(question.kinds)
             full[kind] = fit[kind]
-            servers.append(Filled(whole, tuple(full)))
-        counts[kind] = rest
+            servers.append(Filled(full_servers, tuple(full)))
+        counts[kind] = remaining
     if any(counts):
         servers.append(Filled(1, tuple(counts)))
     return servers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: costs from the published figures."""
+"""Computes costs of service groups from published figures (config/published.yaml)."""
 
 from planning.size.curve import Costs, Curve
 from planning.size.request import Groups
@@ -18,7 +18,7 @@ def profile_of(published: Published, machine: str) -> SizingProfile:
 
 
 def at_once(published: Published, profile: SizingProfile, groups: int) -> int:
-    """Service groups of a socket, where the figure counts those of a server."""
+    """Converts a figure's number of service groups to groups per socket."""
     if profile.at_once == "socket":
         return groups
     sockets = published.machines[profile.machine].sockets
@@ -29,34 +29,34 @@ def points(published: Published, profile: SizingProfile, share: float) -> dict[i
     names = profile.downstream or profile.total
     out: dict[int, float] = {}
     for groups, name in sorted(names.items()):
-        # two places of a server may be one of a socket: the smaller figure counts
+        # two counts per server may be one count per socket: the later, lower rate counts
         out[at_once(published, profile, groups)] = published.value(name) * share
     return out
 
 
 def outside(published: Published, profile: SizingProfile, groups: Groups) -> tuple[str, ...]:
-    """What is asked for, and not what was measured."""
-    said = []
+    """Notes on differences between the request and the published setup."""
+    notes = []
     setup = published.setups[profile.setup]
     if groups.channels != profile.channels:
-        said.append(f"{groups.channels}: published for {profile.channels}, taken as the same")
+        notes.append(f"{groups.channels}: published for {profile.channels}, taken as the same")
     if groups.crypto == "none":
-        said.append(f"crypto none: counted as the published {profile.crypto}, which takes more")
+        notes.append(f"crypto none: counted as the published {profile.crypto}, which takes more")
     if groups.modems != setup.modems:
-        said.append(f"{groups.modems} modems: published for {setup.modems}, taken as the same")
-    return tuple(said)
+        notes.append(f"{groups.modems} modems: published for {setup.modems}, taken as the same")
+    return tuple(notes)
 
 
 def upstream_curve(
     published: Published, profile: SizingProfile, of_core: dict[int, float]
 ) -> Curve | None:
-    """Two hyper-threads of a core, each with the published rate."""
+    """The upstream of a core: two hyper-threads, each with the published rate."""
     if profile.upstream:
         gbps, figure = 2 * published.value(profile.upstream), published.figures[profile.upstream]
         source = f"{figure.paper}, {figure.where}: {gbps / 2:g} Gbps on a hyper-thread, as applied"
         curve = {1: gbps}
     elif profile.upstream_share:
-        # what ran beside the downstream, whatever share of a core it had
+        # the upstream load during the downstream measurement, as its share of a core is unknown
         curve = {n: 2 * value * profile.upstream_share for n, value in of_core.items()}
         source = f"{profile.upstream_share:.0%} of the downstream, on a hyper-thread, as applied"
     else:
@@ -84,7 +84,7 @@ def costs(published: Published, machine: str, groups: Groups) -> Costs:
     down = Curve(
         tuple(of_core.items()),
         mix.stated_mean or mix.mean,
-        _told(published, *dict.fromkeys(names)),
+        cite(published, *dict.fromkeys(names)),
         both_threads=True,
         outside=outside(published, profile, groups),
     )
@@ -94,16 +94,16 @@ def costs(published: Published, machine: str, groups: Groups) -> Costs:
         downstream=down,
         upstream=upstream_curve(published, profile, of_core),
         memory_gib=published.value(profile.memory) / 1024,
-        memory_source=_told(published, profile.memory),
+        memory_source=cite(published, profile.memory),
         upstream_share=profile.upstream_share or None,
     )
 
 
-def _told(published: Published, *names: str) -> str:
-    """The figures, with what they have in common said once."""
+def cite(published: Published, *names: str) -> str:
+    """Cites figures, grouped by paper and unit."""
     values: dict[tuple[str, str], list[str]] = {}
     for name in names:
         figure = published.figures[name]
-        place = (f"{figure.paper}, {figure.where}", f"{figure.unit} ({figure.how})")
-        values.setdefault(place, []).append(f"{figure.value:g}")
+        source = (f"{figure.paper}, {figure.where}", f"{figure.unit} ({figure.how})")
+        values.setdefault(source, []).append(f"{figure.value:g}")
     return "; ".join(f"{where}: {', '.join(v)} {unit}" for (where, unit), v in values.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts size` is asked for: service groups of one kind or several, and their rates."""
+"""Parses the request of `vcmts size`: kinds of service groups with their rates."""
 
 import re
 from dataclasses import dataclass, fields, replace
@@ -12,10 +12,10 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.secret import yaml_fault
 
-OFDM, SC_QAM = 1.89, 0.04224  # Gbps of a channel, as in the published configurations
-MOST_CHANNELS = 256
-MOST_GROUPS = 1_000_000
-MOST_GBPS = 1000.0
+OFDM, SC_QAM = 1.89, 0.04224  # Gbps per channel, as in the published configurations
+MAX_CHANNELS = 256
+MAX_GROUPS = 1_000_000
+MAX_GBPS = 1000.0
 CRYPTO = ("aes", "aes-qat", "none")
 SPEC = re.compile(r"(?:(\d+)x)?(\d+ofdm(?:-\d+sc-qam)?)(?::([^/]+)(?:/([^/]+))?)?")
 CHANNELS = re.compile(r"(\d+)ofdm(?:-(\d+)sc-qam)?")
@@ -26,12 +26,13 @@ FORM = "[COUNTx]<N>ofdm[-<M>sc-qam][:DOWNSTREAM[/UPSTREAM]], such as 24x6ofdm:8G
 
 @dataclass(frozen=True)
 class Groups:
-    """Service groups of one kind. Rates in Gbps of Ethernet frames without CRC."""
+    """A kind of service group. Rates are Gbps of Ethernet frames without CRC. Names of fields are
+    keys of request files and of JSON answers."""
 
     ofdm: int
     sc_qam: int = 0
-    count: int | None = None  # None: only how many a server carries
-    downstream: float | None = None  # None: as much as core and channels carry
+    count: int | None = None  # None: compute only how many a server carries
+    downstream: float | None = None  # None: the maximum of core and channels
     upstream: float | None = None  # None: UPSTREAM_SHARE of the downstream
     mix: str = "imix"
     upstream_mix: str = "upstream-imix"
@@ -48,18 +49,18 @@ class Groups:
 
     @property
     def name(self) -> str:
-        def rate(value: float | None, otherwise: str) -> str:
-            return otherwise if value is None else f"{value:g}Gbps"
+        def rate(value: float | None, default: str) -> str:
+            return default if value is None else f"{value:g}Gbps"
 
         down, up = rate(self.downstream, "max"), rate(self.upstream, "")
         return f"{self.channels}:{down}" + (f"/{up}" if up else "")
 
 
 def rate(text: str, what: str) -> float:
-    """Gbps of a rate with its unit, or of a plain 0."""
+    """Parses a rate with unit, or 0, to Gbps."""
     match = RATE.fullmatch("0bps" if text == "0" else text.strip())
     value = float(match[1]) * FACTORS[match[2]] if match else -1.0
-    if not 0 <= value <= MOST_GBPS:
+    if not 0 <= value <= MAX_GBPS:
         raise MistakeError(
             f"{what}: found {text!r}, allowed: a rate such as 10Gbps or 500Mbps, up to 1 Tbps"
         )
@@ -69,10 +70,10 @@ def rate(text: str, what: str) -> float:
 def channels(text: str, what: str) -> tuple[int, int]:
     match = CHANNELS.fullmatch(text)
     ofdm, sc_qam = (int(match[1]), int(match[2] or 0)) if match else (0, 0)
-    if not 1 <= ofdm + sc_qam <= MOST_CHANNELS:
+    if not 1 <= ofdm + sc_qam <= MAX_CHANNELS:
         raise MistakeError(
             f"{what}: found {text!r}, allowed: channels such as 6ofdm or 2ofdm-32sc-qam, 1 to "
-            f"{MOST_CHANNELS} of them"
+            f"{MAX_CHANNELS} of them"
         )
     return ofdm, sc_qam
 
@@ -87,8 +88,9 @@ def number(value: Any, what: str, least: int, most: int) -> int:
     return found
 
 
-def built(given: Json, common: Groups, what: str) -> Groups:
-    """A kind of service group from the texts or numbers of a file's or option's keys."""
+def parse_groups(given: Json, common: Groups, what: str) -> Groups:
+    """Makes a kind of service group from the keys of a file or option. `common` has defaults;
+    `what` names the source in errors."""
     names = [f.name for f in fields(Groups) if f.name not in ("ofdm", "sc_qam")] + ["channels"]
     for key in given:
         if key not in names:
@@ -97,7 +99,7 @@ def built(given: Json, common: Groups, what: str) -> Groups:
         raise MistakeError(f"{what}: key 'channels' is missing, such as 6ofdm")
     ofdm, sc_qam = channels(str(given["channels"]), f"{what}: channels")
     changes: Json = {"ofdm": ofdm, "sc_qam": sc_qam}
-    for key, most in (("count", MOST_GROUPS), ("modems", 65535)):
+    for key, most in (("count", MAX_GROUPS), ("modems", 65535)):
         if given.get(key) is not None:
             changes[key] = number(given[key], f"{what}: {key}", 1, most)
     for key in ("downstream", "upstream"):
@@ -108,30 +110,30 @@ def built(given: Json, common: Groups, what: str) -> Groups:
         if given.get(key) is not None:
             changes[key] = str(given[key])
     groups = replace(common, **changes)
-    return checked(groups, what)
+    return check_groups(groups, what)
 
 
-def checked(groups: Groups, what: str) -> Groups:
+def check_groups(groups: Groups, what: str) -> Groups:
     if groups.crypto not in CRYPTO:
         raise MistakeError(f"{what}: crypto: found {groups.crypto!r}, allowed: {', '.join(CRYPTO)}")
     down = groups.downstream
     if down is not None and down > groups.channel_rate + 1e-9:
         raise MistakeError(
-            f"{what}: {down:g} Gbps downstream, and {groups.channels} carries "
-            f"{groups.channel_rate:.2f} Gbps: ask for less, or for more channels"
+            f"{what}: found {down:g} Gbps downstream, but {groups.channels} carries "
+            f"{groups.channel_rate:.2f} Gbps: request less, or more channels"
         )
     if down == 0:
-        raise MistakeError(f"{what}: downstream: found 0, allowed: more than that, or max")
+        raise MistakeError(f"{what}: downstream: found 0, allowed: more than 0, or max")
     return groups
 
 
 def from_option(text: str, common: Groups) -> list[Groups]:
-    """--groups: a short form, or the name of a file with a list of mappings."""
+    """Parses --groups: a short form, or the name of a file with a list of mappings."""
     match = SPEC.fullmatch(text)
     if match:
         keys = ("count", "channels", "downstream", "upstream")
         given = dict(zip(keys, match.groups(), strict=True))
-        return [built(given, common, f"--groups {text}")]
+        return [parse_groups(given, common, f"--groups {text}")]
     path = Path(text)
     if path.suffix not in (".yaml", ".yml", ".json"):
         raise MistakeError(f"--groups {text}: allowed: {FORM}, or a file .yaml or .json")
@@ -140,12 +142,12 @@ def from_option(text: str, common: Groups) -> list[Groups]:
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise MistakeError(f"{path}: no YAML: found no UTF-8 at byte {error.start}") from error
+        raise MistakeError(f"{path}: not YAML: invalid UTF-8 at byte {error.start}") from error
     except yaml.YAMLError as error:
-        raise MistakeError(f"{path}: no YAML: {yaml_fault(error)}") from error
+        raise MistakeError(f"{path}: not YAML: {yaml_fault(error)}") from error
     if not isinstance(found, list) or not found or not all(isinstance(i, dict) for i in found):
         raise MistakeError(
             f"{path}: allowed: a list of service groups, such as "
             "[{count: 24, channels: 6ofdm, downstream: 8Gbps, upstream: 1Gbps}]"
         )
-    return [built(item, common, f"{path}: {place}") for place, item in enumerate(found, 1)]
+    return [parse_groups(item, common, f"{path}: {index}") for index, item in enumerate(found, 1)]

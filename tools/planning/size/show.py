@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: the answer as JSON and as text: every step, and what it rests on."""
+"""Formats the answer of `vcmts size` as JSON and text, with each step of the calculation and its
+assumptions."""
 
 from dataclasses import asdict
 
@@ -23,8 +24,8 @@ def number(value: float, places: int = 2) -> str:
     return f"{value:.{places}f}"
 
 
-def carried(question: Question, costs: Costs, curve: Curve, share: float, at_once: int) -> str:
-    """Gbps of a share of a core on the target, as a chain of factors."""
+def factor_chain(question: Question, costs: Costs, curve: Curve, share: float, at_once: int) -> str:
+    """The calculation of the Gbps that a share of a core carries, as a chain of factors."""
     server, gbps = question.server, curve.gbps(at_once)
     parts = [f"{number(gbps)} Gbps"]
     result = gbps
@@ -41,7 +42,7 @@ def carried(question: Question, costs: Costs, curve: Curve, share: float, at_onc
     return " ".join(parts) + (f" = {number(result)} Gbps" if len(parts) > 1 else "")
 
 
-def steps_of_rates(
+def rate_steps(
     question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
 ) -> list[str]:
     rules, server = question.rules, question.server
@@ -53,16 +54,14 @@ def steps_of_rates(
         f"{beside} = {down.cycles(at_once, costs.clock):.0f} core cycles per packet of "
         f"{down.mean_bytes:.1f} bytes ({down.source})",
         "downstream, on this server: "
-        + carried(question, costs, down, rules.downstream_cores, at_once),
+        + factor_chain(question, costs, down, rules.downstream_cores, at_once),
     ]
     share = rules.downstream_cores if rules.one_thread else rules.upstream_cores
     if costs.upstream is None:
         steps.append(f"upstream: {rules.upstream_cores:g} cores by rule of thumb, no rate is known")
     else:
-        steps.append(
-            f"upstream, on this server: {carried(question, costs, costs.upstream, share, at_once)}"
-            f" ({costs.upstream.source})"
-        )
+        chain = factor_chain(question, costs, costs.upstream, share, at_once)
+        steps.append(f"upstream, on this server: {chain} ({costs.upstream.source})")
     if rules.one_thread:
         steps.append(f"both directions on one thread: {number(rate.core)} Gbps downstream is left")
     limits = f"core {number(rate.core)}, {groups.channels} {number(groups.channel_rate)}"
@@ -75,7 +74,7 @@ def steps_of_rates(
     return steps
 
 
-def steps_of_cores(question: Question, used: Usage) -> list[str]:
+def core_steps(question: Question, used: Usage) -> list[str]:
     rules, server = question.rules, question.server
     total = sum(used.counts) + used.standby
     all_cores = server.sockets * server.cores
@@ -95,7 +94,7 @@ def steps_of_cores(question: Question, used: Usage) -> list[str]:
     ]
     if used.standby:
         steps.append(f"standby: {question.standby:g} x {sum(used.counts)}: {used.standby} more")
-    steps += steps_of_receivers(question, used)
+    steps += receiver_steps(question, used)
     received = f"{used.receiver_cores} (receivers) + " if used.receiver_cores else ""
     steps.append(
         f"cores: {used.reserved_cores} + {received}{total} x {each:g} = {used.data_cores} "
@@ -105,7 +104,7 @@ def steps_of_cores(question: Question, used: Usage) -> list[str]:
     return steps
 
 
-def steps_of_receivers(question: Question, used: Usage) -> list[str]:
+def receiver_steps(question: Question, used: Usage) -> list[str]:
     found, server = used.receivers, question.server
     if found is None:
         return []
@@ -119,7 +118,7 @@ def steps_of_receivers(question: Question, used: Usage) -> list[str]:
     ]
 
 
-def steps_of_rest(question: Question, costs: Costs, used: Usage, rate: float) -> list[str]:
+def port_and_memory_steps(question: Question, costs: Costs, used: Usage, rate: float) -> list[str]:
     server = question.server
     counted = "with wire and DEPI overhead" if question.rules.count_overhead else "as throughput"
     port = server.port_gbps
@@ -157,78 +156,80 @@ def steps_of_rest(question: Question, costs: Costs, used: Usage, rate: float) ->
 def outside(
     question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
 ) -> list[str]:
-    """What the answer takes beyond what was measured."""
-    said = list(costs.downstream.outside)
+    """Notes on what the answer assumes beyond the measurement."""
+    texts = list(costs.downstream.outside)
     if costs.upstream is not None:
-        said += costs.upstream.outside
+        texts += costs.upstream.outside
     else:
-        said.append(f"no upstream rate is known: whether {rate.upstream:g} Gbps fit is not checked")
+        texts.append(
+            f"no upstream rate is known: whether {rate.upstream:g} Gbps fit is not checked"
+        )
     at_once = -(-sum(used.counts) // question.server.sockets)
-    most, least = costs.downstream.most_at_once, costs.downstream.points[0][0]
+    most, least = costs.downstream.max_at_once, costs.downstream.points[0][0]
     if at_once > most:
-        said.append(
+        texts.append(
             f"{at_once} service groups at once on a socket: measured with up to {most}, each taken "
             "to carry as much"
         )
     elif at_once < least:
-        said.append(
+        texts.append(
             f"{at_once} service groups at once on a socket: measured with {least}, which carry less"
         )
     if question.server.clock != costs.clock:
-        said.append(
+        texts.append(
             f"a core of {question.server.clock:.4g} GHz: measured at {costs.clock:.4g} GHz, cycles "
             "a packet taken as the same; memory does not get faster with the core"
         )
     if costs.memory_gib is None:
-        said.append("memory: unknown, not a limit here (--memory-per-service-group)")
-    return list(dict.fromkeys(said))  # both directions may say the same
+        texts.append("memory: unknown, not a limit here (--memory-per-service-group)")
+    return list(dict.fromkeys(texts))  # both directions may have the same note
 
 
 def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
-    said = []
+    texts = []
     rules = question.rules
     if groups.upstream is None:
         share = costs.upstream_share or UPSTREAM_SHARE
-        said.append(f"upstream: none asked for, {share:.0%} of the downstream or what is carried")
+        texts.append(f"upstream: none asked for, {share:.0%} of the downstream or what is carried")
     if not costs.downstream.both_threads and question.server.threads == 2:
-        said.append(
+        texts.append(
             f"two hyper-threads do {question.server.thread_gain:g} times the work of one alone "
             "(--thread-gain)"
         )
     if question.server.shared_ports == "software":
-        said.append("a receiver's cycles are those of the machine of docs/performance.md")
+        texts.append("a receiver's cycles are those of the machine of docs/performance.md")
     elif question.server.shared_ports:
-        said.append("the card takes rules for all groups (by VLAN, MAC address or session)")
+        texts.append("the card takes rules for all groups (by VLAN, MAC address or session)")
     if rules.note:
-        said.append(rules.note)
-    return said
+        texts.append(rules.note)
+    return texts
 
 
-def offloaded(question: Question, count: int, rate: float) -> Json | None:
+def offload_json(question: Question, count: int, rate: float) -> Json | None:
     devices = question.server.crypto_devices
     return None if devices is None else devices.as_json(count, rate)
 
 
 def filled_json(question: Question, filled: Filled) -> Json:
-    """Servers alike; with how many service groups of each kind have a crypto device of them."""
+    """Equal servers as JSON, with the number of service groups of each kind on crypto devices."""
     devices = question.server.crypto_devices
     if devices is None:
         return asdict(filled)
     rates = [rate.downstream for rate in usage(question, filled.counts).rates]
-    return asdict(filled) | {"on_crypto_devices": devices.carry(filled.counts, rates)}
+    return asdict(filled) | {"on_crypto_devices": devices.assign(filled.counts, rates)}
 
 
 def as_json(plan: Plan, rules: str, spare: int) -> Json:
     question = plan.question
     kinds = []
-    for place, kind in enumerate(question.kinds):
-        used = plan.alone[place]
-        rate = used.rates[place]
+    for index, kind in enumerate(question.kinds):
+        used = plan.alone[index]
+        rate = used.rates[index]
         kinds.append(
             {
                 "groups": asdict(kind.groups) | {"name": kind.groups.name},
                 "per_server": sum(used.counts),
-                "bound_by": list(plan.bounds[place]),
+                "bound_by": list(plan.bounds[index]),
                 "rate_bound_by": rate.bound,
                 "gbps": {"downstream": rate.downstream, "upstream": rate.upstream},
                 "server_gbps": {
@@ -251,13 +252,13 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
                 "memory_gib": None if kind.costs.memory_gib is None else used.memory_gib,
                 "ports": used.ports,
                 "slots": used.cards + used.crypto_cards,
-                "crypto_devices": offloaded(question, sum(used.counts), rate.downstream),
+                "crypto_devices": offload_json(question, sum(used.counts), rate.downstream),
                 "interfaces": used.interfaces,
                 "receivers": None if used.receivers is None else asdict(used.receivers),
                 "steps": [
-                    *steps_of_rates(question, kind.costs, kind.groups, used, rate),
-                    *steps_of_cores(question, used),
-                    *steps_of_rest(question, kind.costs, used, rate.downstream),
+                    *rate_steps(question, kind.costs, kind.groups, used, rate),
+                    *core_steps(question, used),
+                    *port_and_memory_steps(question, kind.costs, used, rate.downstream),
                 ],
                 "assumed": assumed(question, kind.costs, kind.groups),
                 "outside_what_was_measured": outside(question, kind.costs, kind.groups, used, rate),
@@ -277,7 +278,7 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
 
 
 def table(answer: Json) -> Table:
-    """A column a kind of service group."""
+    """A table with a column per kind of service group."""
     out = Table()
     out.add_column("")
     for kind in answer["kinds"]:
@@ -304,28 +305,28 @@ def table(answer: Json) -> Table:
 
 
 def lines(answer: Json) -> list[str]:
-    said = []
+    texts = []
     for kind in answer["kinds"]:
-        said += ["", f"{kind['groups']['name']}, step by step:"]
-        said += [f"  {place}. {step}" for place, step in enumerate(kind["steps"], 1)]
+        texts += ["", f"{kind['groups']['name']}, step by step:"]
+        texts += [f"  {index}. {step}" for index, step in enumerate(kind["steps"], 1)]
         for title, key in (
             ("Taken for granted", "assumed"),
             ("Outside what was measured", "outside_what_was_measured"),
         ):
             if kind[key]:
-                said += [f"{title}:", *[f"  - {text}" for text in kind[key]]]
+                texts += [f"{title}:", *[f"  - {text}" for text in kind[key]]]
     if answer["servers"]:
-        said += ["", "servers:"]
+        texts += ["", "servers:"]
         names = [kind["groups"]["name"] for kind in answer["kinds"]]
         for filled in answer["servers"]:
             inside = [f"{n} x {name}" for n, name in zip(filled["counts"], names, strict=True) if n]
             on_devices = sum(filled.get("on_crypto_devices", ()))
-            told = f", {on_devices} of them on crypto devices" if on_devices else ""
-            said.append(f"  {filled['servers']} with {' and '.join(inside)}{told}")
+            note = f", {on_devices} of them on crypto devices" if on_devices else ""
+            texts.append(f"  {filled['servers']} with {' and '.join(inside)}{note}")
         total = answer["server_count"] + answer["spare_servers"]
         spare = f", {answer['spare_servers']} of them spare" if answer["spare_servers"] else ""
-        said.append(f"{total} server{'s' if total != 1 else ''}{spare}")
-    return said
+        texts.append(f"{total} server{'s' if total != 1 else ''}{spare}")
+    return texts
 
 
 def show(answer: Json, console: Console) -> None:

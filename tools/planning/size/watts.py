@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: modelled watts of a full server, where its description tells what its cores take."""
+"""Adds the modelled watts of a full server to the answer of `vcmts size`, if its machine has a
+description of its power."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,14 +15,14 @@ from vcmts.power import machine as power_machine
 from vcmts.power.model import Machine, Use, cpu_watts, platform_watts
 
 HELP = (
-    "a server's description for modelled watts (default: config/power.yaml with its machine, "
-    "published:2023-energy)"
+    "description of the server's power, for modelled watts (default: config/power.yaml for "
+    "machine published:2023-energy)"
 )
 MODES = {"polling": "none", "saving": "both"}
 
 
-def machine_of(file: str | None, machines: Sequence[str] | None) -> Machine | None:
-    """As given, or as a published profile has it; None where nothing is known."""
+def described_machine(file: str | None, machines: Sequence[str] | None) -> Machine | None:
+    """The description from a file, else of the published profile; None if there is none."""
     if file is not None:
         return power_machine.read(Path(file))
     for name in machines or ():
@@ -31,32 +32,32 @@ def machine_of(file: str | None, machines: Sequence[str] | None) -> Machine | No
     return None
 
 
-def other(question: Question, machine: Machine) -> str:
-    """Why the description is not of this server; empty where it is."""
+def mismatch(question: Question, machine: Machine) -> str:
+    """Returns why the description does not fit this server; "" if it does."""
     server = question.server
     cores, ghz = server.sockets * server.cores, machine.states[-1].ghz
     if machine.cores == cores and abs(ghz - server.clock) < 1e-6:
         return ""
     return (
-        f"no watts: they are described for {machine.cores} cores at {ghz:g} GHz, and this server "
+        f"no watts: the description is for {machine.cores} cores at {ghz:g} GHz, but this server "
         f"has {cores} at {server.clock:g} GHz"
     )
 
 
-def uses(question: Question, machine: Machine, used: Usage, place: int, mode: str) -> list[Use]:
-    """By direction: how much of their cores' time the rates take, of all that a core carries."""
-    rules, rate = question.rules, used.rates[place]
-    whole = 1 - rules.headroom
+def uses(question: Question, machine: Machine, used: Usage, index: int, mode: str) -> list[Use]:
+    """Use of the cores per direction: the rates relative to the capacity of a core."""
+    rules, rate = question.rules, used.rates[index]
+    total = 1 - rules.headroom
     parts = [(rules.downstream_cores, rate.downstream / rate.core)]
     if not rules.one_thread and rules.upstream_cores > 0:
-        # Of an upstream whose cost is not known it is told that it takes its share of a core.
+        # an upstream of unknown cost counts as fully busy
         parts.append((rules.upstream_cores, rate.upstream / rate.thread if rate.thread else 1.0))
-    return [use(machine, min(1.0, share * whole), mode, cores) for cores, share in parts]
+    return [use(machine, min(1.0, share * total), mode, cores) for cores, share in parts]
 
 
-def figures(question: Question, machine: Machine, used: Usage, place: int) -> Json:
+def figures(question: Question, machine: Machine, used: Usage, index: int) -> Json:
     cpu = {
-        name: cpu_watts(machine, uses(question, machine, used, place, mode), used.data_cores)
+        name: cpu_watts(machine, uses(question, machine, used, index, mode), used.data_cores)
         for name, mode in MODES.items()
     }
     platform = {name: platform_watts(machine, watts) for name, watts in cpu.items()}
@@ -74,15 +75,15 @@ def figures(question: Question, machine: Machine, used: Usage, place: int) -> Js
 
 
 def add(answer: Json, plan: Plan, machine: Machine | None) -> None:
-    """To each kind of service groups: key `power`, and what it rests on."""
+    """Adds the key `power` and its assumptions to each kind of service group."""
     if machine is None:
         return
-    why = other(plan.question, machine)
-    for place, kind in enumerate(answer["kinds"]):
+    why = mismatch(plan.question, machine)
+    for index, kind in enumerate(answer["kinds"]):
         if why:
             kind["outside_what_was_measured"].append(why)
             continue
-        kind["power"] = figures(plan.question, machine, plan.alone[place], place)
+        kind["power"] = figures(plan.question, machine, plan.alone[index], index)
         kind["assumed"].append(
             f"watts are modelled of {machine.name}: all service groups at the rates above; saving "
             "is by pauses and the lowest frequency that carries them (docs/power.md)"
@@ -90,14 +91,14 @@ def add(answer: Json, plan: Plan, machine: Machine | None) -> None:
 
 
 def watts(kind: Json, mode: str) -> float:
-    """Of the server, or of its processors where no more is known."""
+    """Watts of the server, or of its processors if the server's are unknown."""
     found: Json = kind["power"]
     value: float = found["modelled_platform_watts"][mode] or found["modelled_cpu_watts"][mode]
     return value
 
 
 def rows(kinds: Sequence[Json]) -> list[tuple[str, Callable[[Json], str]]]:
-    """Of the table; none where nothing is known."""
+    """Lines of the table; none if watts are unknown."""
     if not all("power" in kind for kind in kinds):
         return []
     of = kinds[0]["power"]["level"]
