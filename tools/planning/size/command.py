@@ -313,7 +313,7 @@ def parse_server(
 ) -> Server:
     cores = arguments.cores_per_socket or (machine.cores if machine else None)
     if cores is None:
-        raise MistakeError("--cores-per-socket: missing, needed with a measured file")
+        raise MistakeError("--cores-per-socket: needed with a measured file")
     return Server(
         sockets=arguments.sockets or (machine.sockets if machine else 1),
         cores=cores,

@@ -84,7 +84,7 @@ def one(path: str) -> Json:
     if kind not in RESULTS:
         raise MistakeError(f"--machine {path}: kind: found {kind!r}, allowed: {', '.join(RESULTS)}")
     if found.get("complete") is not True:
-        raise MistakeError(f"--machine {path}: incomplete measurement: repeat it")
+        raise MistakeError(f"--machine {path}: the measurement was interrupted: repeat it")
     wrong = jsonschema.Draft202012Validator(schema(kind)).iter_errors(found)
     for error in sorted(wrong, key=lambda e: [str(step) for step in e.absolute_path]):
         key = ".".join(str(step) for step in error.absolute_path) or "file"
