@@ -55,7 +55,7 @@ class Headers:
 
 
 # A tag that has a priority and no VLAN means no more here (802.1Q, 6.9).
-untagged = ip.without_priority
+untagged = ip.strip_priority_tag
 
 
 def _extensions(packet: bytes) -> tuple[frozenset[int], bool]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from vcmts.witness import bpi
 from vcmts.witness.crc import frame_check_sequence, internet_checksum
-from vcmts.witness.ip import IpFault, on_ethernet, read_frame
+from vcmts.witness.ip import IpFault, ethernet_frame, read_frame
 from vcmts.witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
-from vcmts.witness.source import Allowance, is_own, needs_none
+from vcmts.witness.source import Allowance, has_own_source, may_be_unaddressed
 from witness.books import Books
 from witness.mac_header import (
     FRAGMENT,
@@ -146,7 +146,7 @@ class Frames:
             self.books.drop("no_control_port")
         else:
             self.books.count("management")
-            self.management.append(on_ethernet(message))
+            self.management.append(ethernet_frame(message))
 
     # Privacy
 
@@ -178,7 +178,7 @@ class Frames:
             return key
         self.books.count("clear" if key is None else "decrypted")
         if key is not None:
-            self.books.count(f"decrypted_{bpi.counted_as(key[0])}")
+            self.books.count(f"decrypted_{bpi.counter_name(key[0])}")
         if header.kind == FRAGMENT:
             clear = pdu if key is None else bpi.decrypt(pdu, *key)
             return self._fragment(header, clear, origin, owner)
@@ -198,12 +198,12 @@ class Frames:
             if packet.kind == "ipv4" and internet_checksum(packet.header) != 0:
                 return "ipv4_checksum"
             self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
-            if not is_own(packet, owner.modem.addresses):
-                if not needs_none(packet):
+            if not has_own_source(packet, owner.modem.addresses):
+                if not may_be_unaddressed(packet):
                     return "source_address"
-                if not self.allowances.setdefault(owner.modem.mac, Allowance()).take(now):
+                if not self.allowances.setdefault(owner.modem.mac, Allowance()).consume(now):
                     return "source_rate"
-        ethernet = on_ethernet(ethernet)
+        ethernet = ethernet_frame(ethernet)
         self.books.count("transmitted")
         self.books.count("transmitted_bytes", len(ethernet))
         self.sent.append(Sent(owner.flow.id, owner.cluster, ethernet))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent decoder of what is on the wires around the data plane.
+"""An independent encoder and decoder of the protocols around the data plane, for tests.
 
-Everything here is written from the standards alone and shares no code with the C side, so that a
-mistake made there is not repeated here. It is slow on purpose: clarity before speed.
+It is written from the specifications and shares no code with the C programs, so that it does not
+share their errors. It prefers clarity to speed.
 """

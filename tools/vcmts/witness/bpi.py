@@ -13,12 +13,12 @@ from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC, ECB
 
-try:  # where it moved to
+try:  # the module in newer versions of cryptography
     from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
 except ImportError:
     from cryptography.hazmat.primitives.ciphers.algorithms import TripleDES
 
-CLEAR_BYTES = 12  # destination and source address stay readable
+CLEAR_BYTES = 12  # destination and source address are not encrypted
 
 
 class BpiError(ValueError):
@@ -42,14 +42,14 @@ AES_CBC = Algorithm("AES", 16, (16, 32), AES)
 DES_CBC = Algorithm("DES", 8, (8,), _single_des)
 
 
-def algorithm_of(key: bytes) -> Algorithm:
-    """Keys of DES have 8 bytes, and none of AES has."""
+def select_algorithm(key: bytes) -> Algorithm:
+    """Selects by key size: 8 bytes for DES, other sizes for AES."""
     return DES_CBC if len(key) in DES_CBC.key_sizes else AES_CBC
 
 
-def counted_as(key: bytes) -> str:
-    """What the counters call the cipher of this key."""
-    return "des" if algorithm_of(key) is DES_CBC else f"aes_{8 * len(key)}"
+def counter_name(key: bytes) -> str:
+    """The name of the key's cipher in names of counters."""
+    return "des" if select_algorithm(key) is DES_CBC else f"aes_{8 * len(key)}"
 
 
 def _checked(algorithm: Algorithm, key: bytes, iv: bytes) -> BlockCipherAlgorithm:
@@ -68,7 +68,7 @@ def _residual(cipher: BlockCipherAlgorithm, previous: bytes, rest: bytes) -> byt
 
 def encrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
     """Encrypts the region from Type/Len through the CRC; the size does not change."""
-    algorithm = algorithm or algorithm_of(key)
+    algorithm = algorithm or select_algorithm(key)
     cipher = _checked(algorithm, key, iv)
     full = len(region) - len(region) % algorithm.block
     encryptor = Cipher(cipher, CBC(iv)).encryptor()
@@ -78,7 +78,7 @@ def encrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = 
 
 
 def decrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
-    algorithm = algorithm or algorithm_of(key)
+    algorithm = algorithm or select_algorithm(key)
     cipher = _checked(algorithm, key, iv)
     full = len(region) - len(region) % algorithm.block
     decryptor = Cipher(cipher, CBC(iv)).decryptor()
@@ -88,7 +88,7 @@ def decrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = 
 
 
 def encrypt_pdu(pdu: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
-    """Encrypts a packet PDU, CRC included, behind its two addresses."""
+    """Encrypts a packet PDU with its CRC, except for the two addresses."""
     return pdu[:CLEAR_BYTES] + encrypt(pdu[CLEAR_BYTES:], key, iv, algorithm)
 
 

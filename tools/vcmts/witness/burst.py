@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Upstream bursts in the segments of PSP (docs/uepi-formats.md).
+"""Encodes and decodes upstream bursts as PSP segments (docs/uepi-formats.md).
 
 | header | payload ... | payload ... | trailer |
   B                                    E
@@ -27,17 +27,17 @@ from vcmts.witness.uepi import (
 
 @dataclass(frozen=True)
 class Burst:
-    """A unit of the kind that its header has."""
+    """A burst, SC-QAM or OFDMA according to its header."""
 
     header: ScQamHeader | OfdmaHeader
     payload: bytes
     trailer: ScQamTrailer | OfdmaTrailer
 
 
-def encode_burst(burst: Burst, cuts: Sequence[int] = ()) -> tuple[Segment, ...]:
-    """PSP segments; the payload is cut at these offsets, which rise."""
+def encode_burst(burst: Burst, offsets: Sequence[int] = ()) -> tuple[Segment, ...]:
+    """Returns PSP segments. `offsets`, ascending, split the payload."""
     size = len(burst.payload)
-    edges = [0, *(min(cut, size) for cut in cuts), size]
+    edges = [0, *(min(offset, size) for offset in offsets), size]
     pieces = [burst.payload[a:b] for a, b in pairwise(edges) if a < b]
     if burst.header.no_burst and pieces:
         raise UepiError("payload in a unit without burst")
@@ -63,7 +63,7 @@ def _decode_unit(unit: Sequence[Segment], ofdma: bool) -> Burst:
 
 
 def decode_bursts(segments: Iterable[Segment], ofdma: bool) -> list[Burst]:
-    """Every unit of a session's segments, which were sent without loss; the last is complete."""
+    """Decodes the segments of a session, which must be without loss and end with a whole burst."""
     bursts: list[Burst] = []
     unit: list[Segment] = []
     for segment in segments:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the witness needs to know of a service group from the same YAML file.
+"""Reads the configuration of a service group for the witness, independently of vcmtsd.
 
-Every scalar is read as text and converted here: YAML's own guesses would turn a key of digits into
-a number. Only what the witness uses is read; judging the rest is the loader's business.
+Scalars are read as text and converted here, as YAML would convert a key of digits to a number.
+Keys that the witness does not use are neither read nor validated.
 """
 
 import json
@@ -30,16 +30,16 @@ from vcmts.witness.model import Config as Config
 from vcmts.witness.nodes import ConfigError as ConfigError
 from vcmts.witness.nodes import (
     Node,
+    boolean,
     children,
+    choice,
     mapping,
     number,
     numbers,
-    one_of,
     read,
     size,
     strings,
     time_ns,
-    truth,
 )
 from vcmts.witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
 
@@ -53,13 +53,13 @@ PROTOCOLS = {
     "icmpv6": 58,
 }
 
-# Bytes of key and initialization vector.
+# Cipher to sizes of key and initialization vector, bytes.
 SIZES = {"none": (0, 0), "aes-128": (16, 16), "aes-256": (32, 16), "des": (8, 8)}
 
 T = TypeVar("T")
 BondingGroups = Mapping[int, tuple[int, ...]]
 
-# libyaml reads a group of 300 modems seven times as fast.
+# libyaml is seven times as fast.
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
@@ -92,138 +92,138 @@ def _tos(text: str) -> tuple[int, int]:
     return number(value), number(mask or "0xff")
 
 
-def _match(node: Node, where: str) -> Match:
+def _match(node: Node, path: str) -> Match:
     def optional(key: str, convert: Callable[[str], T]) -> T | None:
-        return read(node, key, where, convert) if key in node else None
+        return read(node, key, path, convert) if key in node else None
 
     return Match(
-        family=read(node, "family", where, one_of("ipv4", "ipv6", "llc")),
+        family=read(node, "family", path, choice("ipv4", "ipv6", "llc")),
         source=optional("source", ip_network),
         destination=optional("destination", ip_network),
         protocol=optional("protocol", _protocol),
         tos=optional("tos", _tos),
-        source_ports=read(node, "source_ports", where, _ports, (0, 65535)),
-        destination_ports=read(node, "destination_ports", where, _ports, (0, 65535)),
+        source_ports=read(node, "source_ports", path, _ports, (0, 65535)),
+        destination_ports=read(node, "destination_ports", path, _ports, (0, 65535)),
         ethertype=optional("ethertype", number),
     )
 
 
-def _rule(node: Node, where: str) -> Rule:
-    action = read(node, "action", where, one_of("permit", "deny"))
-    return Rule(_match(node, where), action == "permit")
+def _rule(node: Node, path: str) -> Rule:
+    action = read(node, "action", path, choice("permit", "deny"))
+    return Rule(_match(node, path), action == "permit")
 
 
 def _rphy(root: Node) -> Rphy:
-    where = "rphy"
-    node = mapping(root.get("rphy", {}), where)
+    path = "rphy"
+    node = mapping(root.get("rphy", {}), path)
 
     def address(key: str, default: str) -> Address:
-        return read(node, key, where, _address) if key in node else _address(default)
+        return read(node, key, path, _address) if key in node else _address(default)
 
     carrier = Carrier(
-        destination_mac=read(node, "rpd_mac", where, _mac, _mac("02:00:00:00:00:02")),
-        source_mac=read(node, "core_mac", where, _mac, _mac("02:00:00:00:00:01")),
+        destination_mac=read(node, "rpd_mac", path, _mac, _mac("02:00:00:00:00:02")),
+        source_mac=read(node, "core_mac", path, _mac, _mac("02:00:00:00:00:01")),
         source=address("core_ip", "192.168.1.1"),
         destination=address("rpd_ip", "192.168.1.2"),
-        dscp=read(node, "dscp", where, number, 0),
-        ttl=read(node, "ttl", where, number, 64),
+        dscp=read(node, "dscp", path, number, 0),
+        ttl=read(node, "ttl", path, number, 64),
     )
-    mtu = read(node, "mtu", where, size, 1500)
-    return Rphy(carrier, mtu, read(node, "max_segments", where, number, 16))
+    mtu = read(node, "mtu", path, size, 1500)
+    return Rphy(carrier, mtu, read(node, "max_segments", path, number, 16))
 
 
-def _channel(node: Node, where: str) -> Channel:
+def _channel(node: Node, path: str) -> Channel:
     pseudowire = read(
-        node, "pseudowire", where, one_of("psp-depi", "psp-legacy"), default="psp-depi"
+        node, "pseudowire", path, choice("psp-depi", "psp-legacy"), default="psp-depi"
     )
     kind = read(
         node,
         "psp_extra",
-        where,
-        one_of("none", "counter", "static"),
+        path,
+        choice("none", "counter", "static"),
         default="counter" if pseudowire == "psp-depi" else "none",
     )
-    profile = read(node, "profile", where, number, 0)
+    profile = read(node, "profile", path, number, 0)
     extra = ExtraBytes(0 if kind == "none" else 2, kind == "counter", profile)
-    channel = read(node, "id", where, number)
-    return Channel(channel, read(node, "session", where, number), extra)
+    channel = read(node, "id", path, number)
+    return Channel(channel, read(node, "session", path, number), extra)
 
 
-def _security(modem: Node, where: str) -> Security:
-    where += ".security"
-    node = mapping(modem.get("security"), where)
-    cipher = read(node, "cipher", where, one_of(*SIZES), "aes-128")
+def _security(modem: Node, path: str) -> Security:
+    path += ".security"
+    node = mapping(modem.get("security"), path)
+    cipher = read(node, "cipher", path, choice(*SIZES), "aes-128")
     encrypted = cipher != "none"
 
     def secret(key: str, size: int) -> bytes:
         try:
             return _hex(str(node.get(key)), size)
-        except ValueError as error:  # which does not tell the key
-            raise ConfigError(f"{where}.{key}: not {size} bytes in hexadecimal") from error
+        except ValueError as error:  # its text must not contain the key
+            raise ConfigError(f"{path}.{key}: not {size} bytes in hexadecimal") from error
 
     key_size, iv_size = SIZES[cipher]
     following = "next_key" in node or "next_iv" in node
     if following and not encrypted:
-        raise ConfigError(f"{where}: a next key without a cipher")
+        raise ConfigError(f"{path}: a next key without a cipher")
     return Security(
-        said=read(node, "said", where, number),
+        said=read(node, "said", path, number),
         key=secret("key", key_size) if encrypted else None,
         iv=secret("iv", iv_size) if encrypted else b"",
-        key_sequence=read(node, "key_sequence", where, number, 0),
+        key_sequence=read(node, "key_sequence", path, number, 0),
         next_key=secret("next_key", key_size) if following else None,
         next_iv=secret("next_iv", iv_size) if following else b"",
-        uses_next=read(node, "use_next_key", where, truth, False),
+        uses_next=read(node, "use_next_key", path, boolean, False),
     )
 
 
-def _bonding_group(node: Node, where: str, groups: BondingGroups) -> tuple[int, ...]:
-    """The channels of the group that a modem or flow names."""
-    group = read(node, "bonding_group", where, number)
+def _bonding_group(node: Node, path: str, groups: BondingGroups) -> tuple[int, ...]:
+    """The channels of the bonding group of a modem or flow."""
+    group = read(node, "bonding_group", path, number)
     if group not in groups:
-        raise ConfigError(f"{where}.bonding_group: no group {group}")
+        raise ConfigError(f"{path}.bonding_group: no group {group}")
     return groups[group]
 
 
-def _flow(node: Node, where: str, groups: BondingGroups, of_modem: tuple[int, ...]) -> ServiceFlow:
-    state = read(node, "state", where, one_of("active", "provisioned"), "active")
+def _flow(node: Node, path: str, groups: BondingGroups, of_modem: tuple[int, ...]) -> ServiceFlow:
+    state = read(node, "state", path, choice("active", "provisioned"), "active")
     own = "bonding_group" in node
     return ServiceFlow(
-        id=read(node, "id", where, number),
-        channels=_bonding_group(node, where, groups) if own else of_modem,
+        id=read(node, "id", path, number),
+        channels=_bonding_group(node, path, groups) if own else of_modem,
         active=state == "active",
-        priority=read(node, "priority", where, number, 0),
-        dsid=read(node, "dsid", where, number) if "dsid" in node else None,
+        priority=read(node, "priority", path, number, 0),
+        dsid=read(node, "dsid", path, number) if "dsid" in node else None,
     )
 
 
-def _addresses(parent: Node, where: str) -> tuple[Address, ...]:
+def _addresses(parent: Node, path: str) -> tuple[Address, ...]:
     try:
-        return tuple(_address(text) for text in strings(parent, "addresses", where))
+        return tuple(_address(text) for text in strings(parent, "addresses", path))
     except ValueError as error:
-        raise ConfigError(f"{where}.addresses: {error}") from error
+        raise ConfigError(f"{path}.addresses: {error}") from error
 
 
-def _modem(node: Node, where: str, groups: BondingGroups) -> Modem:
-    channels = _bonding_group(node, where, groups)
+def _modem(node: Node, path: str, groups: BondingGroups) -> Modem:
+    channels = _bonding_group(node, path, groups)
     return Modem(
-        mac=read(node, "mac", where, _mac),
-        addresses=_addresses(node, where),
-        cpe_limit=read(node, "cpe_limit", where, number, 16),
+        mac=read(node, "mac", path, _mac),
+        addresses=_addresses(node, path),
+        cpe_limit=read(node, "cpe_limit", path, number, 16),
         cpe_limit_ipv6=read(
-            node, "cpe_limit_ipv6", where, number, read(node, "cpe_limit", where, number, 16)
+            node, "cpe_limit_ipv6", path, number, read(node, "cpe_limit", path, number, 16)
         ),
-        filter_groups=numbers(node, "filter_groups", where),
-        security=_security(node, where),
+        filter_groups=numbers(node, "filter_groups", path),
+        security=_security(node, path),
         flows=tuple(
-            _flow(child, place, groups, channels)
-            for child, place in children(node, "service_flows", where)
+            _flow(child, child_path, groups, channels)
+            for child, child_path in children(node, "service_flows", path)
         ),
         classifiers=tuple(
-            Classifier(_match(child, place), read(child, "service_flow", place, number))
-            for child, place in children(node, "classifiers", where)
+            Classifier(_match(child, child_path), read(child, "service_flow", child_path, number))
+            for child, child_path in children(node, "classifiers", path)
         ),
         upstream_flows=tuple(
-            read_upstream_flow(*child) for child in children(node, "upstream_service_flows", where)
+            read_upstream_flow(*child) for child in children(node, "upstream_service_flows", path)
         ),
     )
 
@@ -250,23 +250,23 @@ def _check_unique(config: Config) -> None:
 
 
 def _check_modem(config: Config, modem: Modem) -> None:
-    where = f"modem {modem.mac.hex(':')}"
+    path = f"modem {modem.mac.hex(':')}"
     active = [flow for flow in modem.flows if flow.active]
     if not active or active[0] != modem.flows[0]:
-        raise ConfigError(f"{where}: no active primary service flow")
+        raise ConfigError(f"{path}: no active primary service flow")
     if not {flow.id for flow in active}.issuperset(item.flow for item in modem.classifiers):
-        raise ConfigError(f"{where}: a classifier names a flow that is not active")
+        raise ConfigError(f"{path}: a classifier names a flow that is not active")
     known = {channel.id for channel in config.channels}
     if not all(known.issuperset(flow.channels) for flow in modem.flows):
-        raise ConfigError(f"{where}: its bonding group names an unknown channel")
+        raise ConfigError(f"{path}: its bonding group names an unknown channel")
     if not set(config.filter_groups).issuperset(modem.filter_groups):
-        raise ConfigError(f"{where}: unknown filter group in {modem.filter_groups}")
+        raise ConfigError(f"{path}: unknown filter group in {modem.filter_groups}")
     if any(len(flow.channels) > 1 and flow.dsid is None for flow in active):
-        raise ConfigError(f"{where}: a bonded flow has no DSID")
+        raise ConfigError(f"{path}: a bonded flow has no DSID")
 
 
 def _as_text(node: object) -> object:
-    """Of JSON: as YAML's reader would have it, that takes every scalar for text."""
+    """Converts the scalars of a JSON tree to text, as the YAML loader returns them."""
     if isinstance(node, dict):
         return {key: _as_text(value) for key, value in node.items()}
     if isinstance(node, list):
@@ -275,7 +275,7 @@ def _as_text(node: object) -> object:
 
 
 def load_tree(text: str) -> Any:
-    """Of texts. What programs write is JSON, which is YAML too; its reader is 20 times as fast."""
+    """Parses JSON or YAML to a tree whose scalars are text. Parsing JSON is 20 times as fast."""
     try:
         return _as_text(json.loads(text, parse_int=str, parse_float=str, parse_constant=str))
     except json.JSONDecodeError:
@@ -292,22 +292,22 @@ def _message_flow(root: Node) -> int:
 
 @lru_cache(maxsize=64)
 def parse_config(text: str) -> Config:
-    """Reads a service group. Raises ConfigError and nothing else."""
+    """Parses a service group. Raises only ConfigError."""
     try:
         root = mapping(load_tree(text), "file")
     except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"not YAML: {error}") from error
     bonding_groups = {
-        read(node, "id", where, number): numbers(node, "channels", where)
-        for node, where in children(root, "bonding_groups", "file")
+        read(node, "id", path, number): numbers(node, "channels", path)
+        for node, path in children(root, "bonding_groups", "file")
     }
     filter_groups = {
-        read(node, "id", where, number): tuple(
-            _rule(*child) for child in children(node, "rules", where)
+        read(node, "id", path, number): tuple(
+            _rule(*child) for child in children(node, "rules", path)
         )
-        for node, where in children(root, "filter_groups", "file")
+        for node, path in children(root, "filter_groups", "file")
     }
-    default = read(root, "filter_default", "file", one_of("permit", "deny"), "permit")
+    default = read(root, "filter_default", "file", choice("permit", "deny"), "permit")
     config = Config(
         max_frame=read(root, "max_frame", "file", size, 2000),
         cpe_timeout_ns=read(root, "cpe_timeout", "file", time_ns, 300 * 10**9),
@@ -316,13 +316,13 @@ def parse_config(text: str) -> Config:
         channels=tuple(_channel(*child) for child in children(root, "channels", "file")),
         filter_groups=filter_groups,
         modems=tuple(
-            _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
+            _modem(node, path, bonding_groups) for node, path in children(root, "modems", "file")
         ),
         upstream=read_upstream(root),
         message_flow=_message_flow(root),
         control_port="control" in mapping(root.get("ports", {}), "ports"),
         generate_crc=read(
-            mapping(root.get("crypto", {}), "crypto"), "generate_crc", "crypto", truth, True
+            mapping(root.get("crypto", {}), "crypto"), "generate_crc", "crypto", boolean, True
         ),
     )
     _check_unique(config)
@@ -333,7 +333,7 @@ def parse_config(text: str) -> Config:
 
 
 def load_config(path: str | Path) -> Config:
-    """Reads a file; a ConfigError names it."""
+    """Reads a file. Raises ConfigError with its name."""
     try:
         return parse_config(Path(path).read_text(encoding="utf-8-sig"))
     except (ConfigError, UnicodeDecodeError) as error:

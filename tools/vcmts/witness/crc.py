@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two checksums of DOCSIS and the one of the Internet protocols."""
+"""Checksums: HCS (CRC-16) and Ethernet CRC-32 of DOCSIS, and the checksum of IP and UDP."""
 
 from zlib import crc32
 
 CRC16_X25_POLYNOMIAL = 0x8408  # x16 + x12 + x5 + 1, least significant bit first
-CRC16_X25_RESIDUE = 0x0F47  # what crc16_x25() gives over data and its own check sequence
+CRC16_X25_RESIDUE = 0x0F47  # crc16_x25() over data with its check sequence
 
 
 def _table_entry(byte: int) -> int:
@@ -39,11 +39,11 @@ def frame_check_sequence(data: bytes) -> bytes:
 
 
 def internet_checksum(data: bytes) -> int:
-    """The one's complement sum of RFC 1071; 0 over data that holds its own checksum."""
+    """The checksum of RFC 1071; 0 over data that contains its checksum."""
     if len(data) % 2:
         data += b"\0"
-    # All of it is one number of digits to the base 65536, which leaves the same remainder as their
-    # sum does; one that is not 0 never folds to 0.
+    # As a number to the base 65536, the data has the same remainder modulo 0xFFFF as the sum of its
+    # digits. A sum that is not 0 never folds to 0.
     number = int.from_bytes(data, "big")
     folded = number % 0xFFFF or (0xFFFF if number else 0)
     return folded ^ 0xFFFF

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DEPI: the packet streaming protocol inside an L2TPv3 session, and its segments (DEPI).
+"""Encodes, decodes and reassembles PSP packets of DEPI (the payload of an L2TPv3 session).
 
-Behind the session ID, for one whole frame of 62 bytes with the two extra bytes of a PSP-DEPI
+A packet after its session ID, with a frame of 62 bytes and the two extra bytes of a PSP-DEPI
 pseudowire:
 
       0    1     2..3     4..5           6..7
@@ -20,12 +20,12 @@ MAX_SEGMENT = 0x3FFF
 
 
 class DepiError(ValueError):
-    """The bytes are no well-formed PSP packet, or the values do not fit one."""
+    """Malformed PSP packet, or values that do not fit its fields."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A slice of a DOCSIS frame; `begin` and `end` tell whether it holds its first or last byte."""
+    """A part of a DOCSIS frame. `begin`, `end`: it has the frame's first or last byte."""
 
     data: bytes
     begin: bool = True
@@ -59,7 +59,7 @@ def encode_psp(psp: Psp) -> bytes:
     return b"".join(parts)
 
 
-def _cut_segments(entries: Sequence[int], data: bytes) -> tuple[Segment, ...]:
+def _split_segments(entries: Sequence[int], data: bytes) -> tuple[Segment, ...]:
     segments = []
     offset = 0
     for entry in entries:
@@ -75,7 +75,8 @@ def _cut_segments(entries: Sequence[int], data: bytes) -> tuple[Segment, ...]:
 
 
 def decode_psp(payload: bytes, extra_length: int = 0) -> Psp:
-    """What follows the session ID, with `extra_length` bytes between table and first segment."""
+    """Decodes the payload of a session. `extra_length`: bytes between segment table and
+    segments."""
     if len(payload) < PSP_HEADER:
         raise DepiError(f"PSP header of {len(payload)} bytes")
     flags, count, sequence = struct.unpack_from(">BBH", payload)
@@ -89,7 +90,7 @@ def decode_psp(payload: bytes, extra_length: int = 0) -> Psp:
         raise DepiError("PSP header: reserved bit is set")
     return Psp(
         sequence=sequence,
-        segments=_cut_segments(struct.unpack(f">{count}H", table), payload[data_at:]),
+        segments=_split_segments(struct.unpack(f">{count}H", table), payload[data_at:]),
         extra=payload[data_at - extra_length : data_at],
         flow=flags >> 1 & 7,
         sequenced=bool(flags & 0x40),
@@ -100,7 +101,7 @@ def decode_psp(payload: bytes, extra_length: int = 0) -> Psp:
 
 @dataclass(frozen=True)
 class Whole:
-    """A reassembled frame and the numbers of the packets that held its first and last byte."""
+    """A reassembled frame, and the numbers of the packets with its first and last byte."""
 
     data: bytes
     first_packet: int
@@ -115,13 +116,13 @@ class _Partial:
 
 @dataclass
 class Reassembler:
-    """Puts the segments of one session together; says what was wrong and goes on.
+    """Reassembles the frames of one session. Reports errors and continues.
 
     Sequence numbers count per session, or per session and flow.
     """
 
     sequence_per_flow: bool = False
-    window: bool = False  # may begin in the middle of a frame, and lack packets
+    window: bool = False  # the capture may begin inside a frame, and may lack packets
     _begun: set[int] = field(default_factory=set)
     _expected: dict[int, int] = field(default_factory=dict)
     _open: dict[int, _Partial] = field(default_factory=dict)
@@ -154,7 +155,7 @@ class Reassembler:
         ]
 
     def push(self, psp: Psp, packet: int) -> tuple[list[Whole], list[str]]:
-        """The frames that end in this packet, and the problems seen."""
+        """Adds a packet. Returns the frames that end in it, and problems as text."""
         problems = self._check_sequence(psp)
         whole = []
         for segment in psp.segments:
@@ -175,20 +176,21 @@ class Reassembler:
         return whole, problems
 
     def finish(self) -> list[str]:
-        """What is still open at the end."""
+        """Returns a problem for each incomplete frame at the end of the capture."""
         return [text for flow in sorted(self._open) for text in self._abandon(flow, "no more")]
 
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes between segment table and segments: a fixed value, or a 4-bit counter and profile."""
+    """The bytes between segment table and segments: a fixed value, or a 4-bit counter and the
+    profile."""
 
     length: int = 0
     counting: bool = False
     profile: int = 0
 
     def at(self, counter: int) -> bytes:
-        """The bytes of the packet with this counter, which runs modulo 16."""
+        """The bytes for a counter, which is modulo 16."""
         if not self.length:
             return b""
         low = (counter & 0x0F if self.counting else 0) << 4 | self.profile
@@ -200,7 +202,8 @@ NO_EXTRA = ExtraBytes()
 
 @dataclass
 class Packetizer:
-    """Sends one session: concatenates and fragments frames into packets of the full MTU."""
+    """The sender of one session: packs frames into packets of the MTU, with concatenation and
+    fragmentation."""
 
     carrier: Carrier
     session: int
@@ -210,22 +213,22 @@ class Packetizer:
     flow: int = 0
     sequence: int = 0
     counter: int = 0
-    _waiting: list[Segment] = field(default_factory=list)
+    _pending: list[Segment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self._room() < 1:
-            raise DepiError(f"MTU {self.mtu} leaves no room for segment data")
+        if self._free_bytes() < 1:
+            raise DepiError(f"MTU {self.mtu} is too small for segment data")
 
-    def _room(self) -> int:
-        """Bytes of data that one more segment may hold."""
+    def _free_bytes(self) -> int:
+        """The maximum data of one more segment in the pending packet, bytes."""
         ip_header = 20 if self.carrier.source.version == 4 else 40
         udp = 12 if self.carrier.udp else 0
-        used = sum(2 + len(segment.data) for segment in self._waiting)
+        used = sum(2 + len(segment.data) for segment in self._pending)
         fixed = ip_header + udp + 4 + PSP_HEADER + self.extra.length
         return min(self.mtu - fixed - used - 2, MAX_SEGMENT)
 
     def send(self, segments: Sequence[Segment]) -> bytes:
-        """One packet with exactly these segments."""
+        """Returns a packet with exactly these segments."""
         psp = Psp(self.sequence, tuple(segments), self.extra.at(self.counter), self.flow)
         packet = encode_datagram(self.carrier, self.session, encode_psp(psp))
         self.sequence = (self.sequence + 1) & 0xFFFF
@@ -233,23 +236,23 @@ class Packetizer:
         return packet
 
     def flush(self) -> list[bytes]:
-        """Sends what waits for company."""
-        waiting, self._waiting = self._waiting, []
-        return [self.send(waiting)] if waiting else []
+        """Sends the pending segments."""
+        pending, self._pending = self._pending, []
+        return [self.send(pending)] if pending else []
 
     def push(self, frame: bytes) -> list[bytes]:
-        """Queues a frame; returns the packets that became full."""
+        """Queues a frame. Returns the packets that it filled."""
         packets: list[bytes] = []
         offset = 0
         while offset < len(frame):
-            if len(self._waiting) == self.max_segments or self._room() < 1:
+            if len(self._pending) == self.max_segments or self._free_bytes() < 1:
                 packets += self.flush()
-            piece = frame[offset : offset + self._room()]
+            piece = frame[offset : offset + self._free_bytes()]
             begin, offset = offset == 0, offset + len(piece)
-            self._waiting.append(Segment(piece, begin, offset == len(frame)))
+            self._pending.append(Segment(piece, begin, offset == len(frame)))
         return packets
 
     def pack(self, frames: Iterable[bytes]) -> list[bytes]:
-        """All frames at once, with nothing left waiting."""
+        """Sends all frames and flushes."""
         packets = [packet for frame in frames for packet in self.push(frame)]
         return packets + self.flush()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DOCSIS MAC frames, requests and upstream segment headers (MULPI).
+"""Encodes and decodes DOCSIS MAC frames, request frames and segment headers (MULPI).
 
       0        1         2..3    4..4+ELEN-1   2       LEN-ELEN
     | FC     | MAC_PARM | LEN  | EHDR        | HCS  | PDU ...... |
     | 01     | 0b       | 0067 | 44.. 85..   | bdd3 |            |
 
-LEN counts the EHDR and what follows the HCS, so a frame is 6 + LEN bytes.
+LEN counts the EHDR and the bytes after the HCS, so a frame has 6 + LEN bytes.
 """
 
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ SEGMENT_SEQUENCES = 1 << 13
 
 @dataclass(frozen=True)
 class Frame:
-    """A MAC frame with a LEN field: all but the request frames.
+    """A MAC frame with a LEN field: any but a request frame.
 
-    `pdu` is what follows the HCS. `mac_parm` is the frame count of a concatenation, otherwise 0;
-    with elements the field holds ELEN instead.
+    `pdu`: the bytes after the HCS. `mac_parm`: the frame count of a concatenation, else 0. With
+    elements, MAC_PARM contains ELEN.
     """
 
     pdu: bytes
@@ -55,7 +55,7 @@ class Frame:
 def encode_frame(frame: Frame) -> bytes:
     ehdr = encode_ehdr(frame.elements)
     if ehdr and frame.mac_parm:
-        raise DocsisError("MAC_PARM cannot hold both ELEN and a value of its own")
+        raise DocsisError("MAC_PARM cannot have both ELEN and another value")
     fc = (
         checked_field("FC_TYPE", frame.fc_type, 2) << 6
         | checked_field("FC_PARM", frame.fc_parm, 5) << 1
@@ -71,9 +71,9 @@ def _is_request(fc: int) -> bool:
 
 
 def frame_size(data: bytes) -> int | None:
-    """Bytes of the frame that starts at `data`, or None while too few are there to tell.
+    """The size of the frame at the start of `data`; None if more bytes are needed to know it.
 
-    For a stream of frames back to back; nothing is checked here.
+    Checks nothing.
     """
     if data[:1] == b"\xc4":
         return FIXED_HEADER
@@ -102,7 +102,7 @@ def _check_frame_control(frame: Frame, has_ehdr: bool) -> None:
 
 
 def decode_frame(data: bytes) -> Frame:
-    """Exactly one frame. The HCS is checked first: nothing else is believed without it."""
+    """Decodes exactly one frame. Checks the HCS before any other field."""
     if len(data) < FIXED_HEADER:
         raise DocsisError(f"{len(data)} bytes are less than a MAC header")
     if _is_request(data[0]):
@@ -130,7 +130,7 @@ def decode_frame(data: bytes) -> Frame:
 
 @dataclass(frozen=True)
 class Request:
-    """Request frame: `amount` counts minislots, or N-byte units in a queue-depth request."""
+    """A request frame. `amount`: minislots, or N-byte units in a queue-depth request."""
 
     sid: int
     amount: int
@@ -162,8 +162,8 @@ def decode_request(data: bytes) -> Request:
 class SegmentHeader:
     """Upstream segment header of continuous concatenation and fragmentation (MULPI).
 
-    `pointer` is the offset, after this header, of the first MAC header that starts in the
-    segment; None when none does. `request` counts N-byte units, 0 asks for nothing.
+    `pointer`: the offset, from the end of this header, of the first MAC header in the segment; None
+    if there is none. `request`: N-byte units; 0 for no request.
     """
 
     sequence: int
@@ -184,7 +184,7 @@ def encode_segment_header(header: SegmentHeader) -> bytes:
 
 
 def decode_segment_header(data: bytes) -> SegmentHeader:
-    """The header at the start of a segment; the payload behind it is not looked at."""
+    """Decodes the header at the start of a segment. Ignores the payload."""
     if len(data) < SEGMENT_HEADER:
         raise DocsisError(f"{len(data)} bytes are less than a segment header")
     _check_hcs(data, 6)

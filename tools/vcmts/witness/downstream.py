@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decodes what the data plane sends to the R-PHY device, and believes none of it.
+"""Decodes and checks the DEPI packets that the data plane sends to the R-PHY device.
 
-Packet by packet: carrier, session, PSP sequence, segments; then frame by frame: HCS, extended
-header, decryption, Ethernet CRC, addresses; at the end the frames of each DSID, which came over
-several channels, are put back in order. What is wrong becomes a problem; nothing is skipped
-without one.
+Per packet: outer headers, session, PSP sequence, segments. Per frame: HCS, extended header,
+decryption, Ethernet CRC, addresses. At the end, it restores the order of the frames of each DSID,
+which came over several channels. Each violation is reported as a problem.
 """
 
 from collections import Counter
@@ -28,18 +27,18 @@ PRIVACY_VERSION = 1
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong, seen at this packet (counted from 1, as in Wireshark)."""
+    """A violation at a packet (counted from 1, as in Wireshark)."""
 
     packet: int
     text: str
-    reason: str = ""  # to drop the frame, where a CMTS has one
+    reason: str = ""  # the drop reason of a CMTS; "": none
 
 
 @dataclass(frozen=True)
 class FrameRecord:
-    """A MAC frame as it came. `flows` is empty and `ethernet` None where the checks failed."""
+    """A received MAC frame. If a check failed, `flows` is empty or `ethernet` is None."""
 
-    packet: int  # the one that held the last byte
+    packet: int  # the packet with the last byte
     first_packet: int
     session: int
     time_ns: int  # of `packet`
@@ -58,8 +57,8 @@ class FrameRecord:
 
 @dataclass
 class Result:
-    """What arrived. `flows` maps the service flows that the wire tells apart (a tuple of their
-    IDs, most often of one) to their Ethernet frames, without CRC, in the order of the modem."""
+    """The decoded traffic. `flows`: Ethernet frames without CRC, in the modem's order, by service
+    flow. Flows that look equal on the wire share a key, which is the tuple of their IDs."""
 
     flows: dict[tuple[int, ...], list[bytes]] = field(default_factory=dict)
     counters: Counter[str] = field(default_factory=Counter)
@@ -67,7 +66,7 @@ class Result:
     frames: list[FrameRecord] = field(default_factory=list)
 
     def flow(self, flow_id: int) -> list[bytes]:
-        """The frames of the flow, together with those of flows that look the same."""
+        """The frames of a flow, and of flows that look equal on the wire."""
         return next((frames for ids, frames in self.flows.items() if flow_id in ids), [])
 
 
@@ -87,7 +86,7 @@ class _Session:
 @dataclass
 class Witness:
     config: Config
-    window: bool = False  # begins and ends in the middle of frames
+    window: bool = False  # the capture may begin and end inside frames
     result: Result = field(default_factory=Result)
     sessions: dict[int, _Session] = field(default_factory=dict)
 
@@ -127,7 +126,7 @@ class Witness:
     def _check_carrier(self, number: int, datagram: Datagram) -> None:
         found = asdict(datagram.carrier)
         for name, expected in asdict(self.config.rphy.carrier).items():
-            # an atomic datagram's identification means nothing (RFC 6864)
+            # the identification of an atomic datagram has no meaning (RFC 6864)
             if found[name] != expected and name != "identification":
                 self.problem(number, f"{name} {found[name]!s}, expected {expected!s}")
         if datagram.ip_length > self.config.rphy.mtu:
@@ -178,7 +177,7 @@ class Witness:
         self.result.frames.append(record)
 
     def _identify(self, channel: Channel, packet: int, frame: Frame) -> tuple[Modem, ServiceFlow]:
-        """The modem by SAID and address, which is never encrypted; the flow by DSID or priority."""
+        """Finds the modem by SAID and destination address, and the flow by DSID or priority."""
         if frame.fc_type or frame.fc_parm:
             raise _RejectedError(f"FC_TYPE {frame.fc_type} PARM {frame.fc_parm}, no packet PDU")
         match frame.elements:
@@ -216,7 +215,7 @@ class Witness:
         return modem, flow
 
     def _flow_without_dsid(self, modem: Modem, priority: int, channel: Channel) -> ServiceFlow:
-        """One of those that look like this: on this channel, if there is one."""
+        """A flow of this priority without DSID, preferably one on this channel."""
         candidates = [
             flow
             for flow in modem.flows
@@ -274,8 +273,8 @@ class Witness:
         return self.result
 
     def _resequence(self, dsid: int, records: list[FrameRecord]) -> list[FrameRecord]:
-        """In the order of the packet sequence numbers, which are taken as near to the highest
-        one so far (MULPI: half the number space)."""
+        """Orders frames by packet sequence number. A number is the one nearest to the highest so
+        far (MULPI: half the number space)."""
         counters = self.result.counters
         by_number: dict[int, FrameRecord] = {}
         newest_of_session: dict[int, int] = {}
@@ -314,8 +313,8 @@ class Witness:
 
 
 def decode_window(packets: Iterable[Record], config: Config) -> Result:
-    """What lies whole in a window into the traffic. Frames stand by themselves: of a service flow's
-    frames some came before the window, or on another channel behind it."""
+    """Decodes the whole frames of a part of a capture (a window). It does not check the order of
+    frames, as some of a flow may be before or after the window."""
     witness = Witness(config, window=True)
     for number, record in enumerate(packets, start=1):
         witness.packet(number, record)
@@ -323,7 +322,7 @@ def decode_window(packets: Iterable[Record], config: Config) -> Result:
 
 
 def decode_downstream(packets: Iterable[Record], config: Config) -> Result:
-    """Decodes the packets that left by the R-PHY port, in the order they were captured."""
+    """Decodes the packets of the R-PHY port, in the order of the capture."""
     witness = Witness(config)
     for number, record in enumerate(packets, start=1):
         witness.packet(number, record)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements of the DOCSIS extended header: EH_TYPE(4) EH_LEN(4) and EH_LEN bytes (MULPI, SEC)."""
+"""Encodes and decodes elements of the DOCSIS extended header (MULPI, SEC).
+
+An element is EH_TYPE(4 bits) EH_LEN(4 bits) and EH_LEN bytes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ MAX_EHDR = 240
 
 
 class DocsisError(ValueError):
-    """The bytes are no well-formed DOCSIS MAC frame, or the values do not fit one."""
+    """Malformed DOCSIS MAC frame, or values that do not fit its fields."""
 
 
 def checked_field(name: str, value: int, bits: int) -> int:
@@ -64,7 +67,7 @@ class RequestElement:
 
 @dataclass(frozen=True)
 class Privacy:
-    """What the three privacy elements share: KEY_SEQ(4) VER(4), EN(1) TOG(1) SID or SAID(14)."""
+    """The common fields of privacy elements: KEY_SEQ(4) VER(4), EN(1) TOG(1) SID or SAID(14)."""
 
     key_sequence: int
     enabled: bool
@@ -89,7 +92,7 @@ def _privacy_fields(value: bytes) -> tuple[int, bool, int, int, int]:
 class BpUp(Privacy):
     """Upstream privacy of DOCSIS 2.0 and before, with piggyback request (SEC).
 
-    `fragment` is the last byte inside a fragmentation header: First, Last and a 4-bit number.
+    `fragment`: the last byte in a fragmentation header, with First, Last and a 4-bit number.
     """
 
     EH_TYPE: ClassVar[int] = 3
@@ -112,7 +115,7 @@ class BpUp(Privacy):
 
 @dataclass(frozen=True)
 class BpDown(Privacy):
-    """Downstream privacy: which key of which security association (SEC)."""
+    """Downstream privacy: the security association and its key (SEC)."""
 
     EH_TYPE: ClassVar[int] = 4
 
@@ -183,7 +186,7 @@ class DsService:
 
 @dataclass(frozen=True)
 class RawElement:
-    """An element that is passed on unread."""
+    """An element of a type that is not decoded."""
 
     type: int
     data: bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The service groups of a server's file, each as a file of its own."""
+"""Splits a server's configuration file into one configuration per service group."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from vcmts.witness.model import Config
 from vcmts.witness.nodes import ConfigError
 
 Json = dict[str, Any]
-OF_SERVER = ("service_groups", "name", "max_groups")
+SERVER_KEYS = ("service_groups", "name", "max_groups")
 MERGED = ("ports", "rphy", "threads", "upstream")
 
 
-def alone(whole: Mapping[str, Any], item: Mapping[str, Any]) -> Json:
-    """The group as a file of its own: what the server has for all, and what it has itself."""
-    common = {key: value for key, value in whole.items() if key not in OF_SERVER}
+def group_document(whole: Mapping[str, Any], item: Mapping[str, Any]) -> Json:
+    """The configuration of a group: the keys of the server merged with those of the group."""
+    common = {key: value for key, value in whole.items() if key not in SERVER_KEYS}
     merged = common | dict(item)
     for key in MERGED:
         if key in common and key in item:
@@ -25,9 +25,9 @@ def alone(whole: Mapping[str, Any], item: Mapping[str, Any]) -> Json:
     return merged
 
 
-def _only(text: str, places: Sequence[int]) -> str | None:
-    """The file with these groups alone, as a reader of YAML takes a second for each; None where it
-    is not written as `vcmts profile` writes it."""
+def _select_groups(text: str, indexes: Sequence[int]) -> str | None:
+    """Removes other groups from the text, as parsing takes a second per group. Returns None if the
+    text is not formatted as by `vcmts profile`."""
     lines = text.splitlines(keepends=True)
     if "service_groups:\n" not in lines:
         return None
@@ -39,13 +39,13 @@ def _only(text: str, places: Sequence[int]) -> str | None:
         elif not items or not line.startswith("    "):
             return None
         items[-1].append(line)
-    if max(places) >= len(items):
+    if max(indexes) >= len(items):
         return None
-    return "".join(lines[:first] + [line for place in places for line in items[place]])
+    return "".join(lines[:first] + [line for index in indexes for line in items[index]])
 
 
-def _own(item: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """With what the file has that the item names, relative to the server's."""
+def _with_file(item: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """The item merged with the file that it names, whose path is relative to `folder`."""
     if "file" not in item:
         return item
     try:
@@ -53,7 +53,7 @@ def _own(item: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise ConfigError(f"{item['file']}: {error.strerror}") from error
     own = {key: value for key, value in item.items() if key != "file"}
-    return alone(load_tree(text), own)
+    return group_document(load_tree(text), own)
 
 
 def _groups(text: str, folder: Path) -> list[Config]:
@@ -63,16 +63,18 @@ def _groups(text: str, folder: Path) -> list[Config]:
         return [parse_config(text)]
     if not isinstance(listed, list):
         raise ConfigError("service_groups is no list")
-    return [parse_config(json.dumps(alone(whole, _own(item, folder)))) for item in listed]
+    return [
+        parse_config(json.dumps(group_document(whole, _with_file(item, folder)))) for item in listed
+    ]
 
 
-def parse_groups(text: str, places: Sequence[int], folder: Path) -> dict[int, Config]:
-    """Those at these places in a file of one service group or several, which lies in `folder`.
+def parse_groups(text: str, indexes: Sequence[int], folder: Path) -> dict[int, Config]:
+    """Parses the groups with these indexes from the text of a file in `folder`.
     Raises ConfigError."""
-    only = _only(text, places) if places else None
+    only = _select_groups(text, indexes) if indexes else None
     if only is not None:
-        return dict(zip(places, _groups(only, folder), strict=True))
+        return dict(zip(indexes, _groups(only, folder), strict=True))
     groups = _groups(text, folder)
-    if any(place >= len(groups) for place in places):
-        raise ConfigError(f"{len(groups)} service groups, and windows of others")
-    return {place: groups[place] for place in places}
+    if any(index >= len(groups) for index in indexes):
+        raise ConfigError(f"{len(groups)} service groups, but windows of group {max(indexes)}")
+    return {index: groups[index] for index in indexes}

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the upstream asks of an Ethernet frame: addresses, protocol, ports, payload.
-
-For the packets of the R-PHY device and for those of subscribers. Checksums are another question.
-"""
+"""Parses Ethernet frames: addresses, protocol, ports and payload. Does not verify checksums."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
@@ -10,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 from vcmts.witness.l2tp import Address
 
 ETHERNET_HEADER = 14
-SHORTEST = 60  # bytes of an Ethernet frame without CRC (IEEE 802.3)
+SHORTEST = 60  # minimum bytes of an Ethernet frame without CRC (IEEE 802.3)
 ETHERTYPE_IPV4 = 0x0800
 ETHERTYPE_ARP = 0x0806
 ETHERTYPE_IPV6 = 0x86DD
@@ -20,7 +17,7 @@ ICMPV6 = 58
 IGMP = 2
 FRAGMENT, AUTHENTICATION = 44, 51
 EXPERIMENTS = (253, 254)
-# All of RFC 7045 but ESP, behind which nothing is seen.
+# All of RFC 7045 but ESP, which hides the following headers.
 EXTENSIONS = (0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140, *EXPERIMENTS)
 MAX_EXTENSION_HEADERS = 16
 
@@ -31,7 +28,7 @@ class IpFault(ValueError):
 
 @dataclass(frozen=True)
 class Packet:
-    """`kind` is ipv4, ipv6, arp or other; of an ARP packet the sender's address counts."""
+    """`kind`: ipv4, ipv6, arp or other. `source` of an ARP packet is the sender's address."""
 
     kind: str
     source: Address | None = None
@@ -124,27 +121,29 @@ def _read_arp(packet: bytes) -> Packet:
 
 
 def priority(frame: bytes) -> int | None:
-    """PCP and DEI (4 bits) of a tag that names no VLAN (802.1Q, 6.9); None without such a tag."""
+    """PCP and DEI (4 bits) of a priority tag, which has VLAN ID 0 (802.1Q, 6.9); None without
+    one."""
     if len(frame) < 18 or frame[12:14] != b"\x81\x00":
         return None
     control = int.from_bytes(frame[14:16], "big")
     return None if control & 0x0FFF else control >> 12
 
 
-def without_priority(frame: bytes) -> bytes:
+def strip_priority_tag(frame: bytes) -> bytes:
     return frame if priority(frame) is None else frame[:12] + frame[16:]
 
 
-def on_ethernet(frame: bytes) -> bytes:
-    """What becomes of a modem's frame on a medium that asks for a least length and has no VLAN."""
-    return without_priority(frame).ljust(SHORTEST, b"\0")
+def ethernet_frame(frame: bytes) -> bytes:
+    """A modem's frame as it leaves the network port: without priority tag, padded to the
+    minimum."""
+    return strip_priority_tag(frame).ljust(SHORTEST, b"\0")
 
 
 def read_frame(frame: bytes) -> Packet:
-    """An Ethernet frame without CRC; bytes behind the IP packet are padding."""
+    """Parses an Ethernet frame without CRC. Bytes after the IP packet are padding."""
     if len(frame) < ETHERNET_HEADER:
         raise IpFault("runt")
-    frame = without_priority(frame)
+    frame = strip_priority_tag(frame)
     ethertype, packet = int.from_bytes(frame[12:14], "big"), frame[ETHERNET_HEADER:]
     if ethertype in VLAN_TAGS:
         raise IpFault("vlan")

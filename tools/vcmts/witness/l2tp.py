@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What carries a pseudowire: Ethernet, IPv4 or IPv6, perhaps UDP, and L2TPv3 (RFC 3931).
+"""Encodes and decodes L2TPv3 data messages (RFC 3931) over IPv4 or IPv6, with or without UDP.
 
-No cookie; the session ID is the first word behind the IP header, or behind four bytes of flags in
-a UDP datagram. Session 0 is the control channel.
+There is no cookie. The session ID follows the IP header, or four bytes of flags in a UDP datagram.
+Session 0 is the control channel.
 """
 
 import struct
@@ -22,12 +22,12 @@ Address = IPv4Address | IPv6Address
 
 
 class L2tpError(ValueError):
-    """The bytes are no well-formed L2TPv3 packet, or the values do not fit one."""
+    """Malformed L2TPv3 packet, or values that do not fit its fields."""
 
 
 @dataclass(frozen=True)
 class Carrier:
-    """The headers that carry L2TPv3; both addresses of one family."""
+    """Fields of the outer headers. Both addresses have the same family."""
 
     destination_mac: bytes
     source_mac: bytes
@@ -43,7 +43,7 @@ class Carrier:
 
 @dataclass(frozen=True)
 class Datagram:
-    """An L2TPv3 message: `payload` follows the session ID, `ip_length` counts the IP header."""
+    """An L2TPv3 message. `payload`: bytes after the session ID; `ip_length`: with the IP header."""
 
     carrier: Carrier
     session: int
@@ -76,7 +76,7 @@ def _ipv6_header(carrier: Carrier, protocol: int, payload_length: int) -> bytes:
 
 
 def _udp_checksum(source: Address, destination: Address, datagram: bytes) -> int:
-    """The sum over pseudo header and datagram: 0 when the datagram holds its own checksum."""
+    """The checksum over pseudo header and datagram; 0 if the datagram contains its checksum."""
     pseudo = source.packed + destination.packed
     pseudo += struct.pack(">II", len(datagram), PROTOCOL_UDP)
     return internet_checksum(pseudo + datagram)
@@ -89,7 +89,7 @@ def _udp(carrier: Carrier, payload: bytes) -> bytes:
 
 
 def encode_datagram(carrier: Carrier, session: int, payload: bytes) -> bytes:
-    """An Ethernet frame, padded to the minimum, without CRC."""
+    """Returns an Ethernet frame without CRC, padded to the minimum."""
     if carrier.source.version != carrier.destination.version:
         raise L2tpError("source and destination are of different IP versions")
     try:
@@ -195,7 +195,7 @@ def _session_and_payload(ip: _Ip) -> tuple[int, bytes]:
 
 
 def decode_datagram(frame: bytes) -> Datagram:
-    """An Ethernet frame, without CRC, that carries L2TPv3."""
+    """Decodes an Ethernet frame without CRC."""
     if len(frame) < ETHERNET_HEADER:
         raise L2tpError(f"{len(frame)} bytes are no Ethernet frame")
     ethertype = int.from_bytes(frame[12:14], "big")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A service group as the witness sees it."""
+"""The configuration of a service group, as the witness reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Match:
-    """A part that is None matches everything."""
+    """Criteria of a filter rule or classifier; None matches everything."""
 
     family: str  # ipv4, ipv6, llc
     source: Network | None = None
@@ -49,7 +49,7 @@ class Rule:
 @dataclass(frozen=True)
 class ServiceFlow:
     id: int
-    channels: tuple[int, ...]  # of its bonding group
+    channels: tuple[int, ...]  # channel IDs of its bonding group
     active: bool = True
     priority: int = 0
     dsid: int | None = None
@@ -64,23 +64,23 @@ class Classifier:
 @dataclass(frozen=True)
 class Security:
     said: int
-    key: bytes | None  # None: no encryption; its length tells the cipher
+    key: bytes | None  # None: no encryption; its length determines the cipher
     iv: bytes
     key_sequence: int
-    next_key: bytes | None = None  # of the key sequence number that follows
+    next_key: bytes | None = None  # for key_sequence + 1
     next_iv: bytes = b""
-    uses_next: bool = False  # downstream
+    uses_next: bool = False  # the downstream uses next_key
 
     @property
     def downstream(self) -> tuple[int, bytes | None, bytes]:
-        """Key sequence number, key and IV of what is sent to the modem."""
+        """Key sequence number, key and IV of the downstream."""
         if self.uses_next:
             return (self.key_sequence + 1) % 16, self.next_key, self.next_iv
         return self.key_sequence, self.key, self.iv
 
     @property
     def generations(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:
-        """Key and IV that a modem may encrypt with, by key sequence number and toggle."""
+        """Keys and IVs that the upstream may use, by key sequence number and toggle bit."""
         pairs = ((self.key, self.iv), (self.next_key, self.next_iv))
         numbered = ((self.key_sequence + step) % 16 for step in range(2))
         return {
@@ -101,7 +101,7 @@ class UpstreamChannel:
 
     @property
     def sessions(self) -> dict[str, int]:
-        """Session IDs by what travels in them: bursts, requests, ranging."""
+        """Session IDs by content: bursts, requests, ranging."""
         given = {
             "bursts": self.session,
             "requests": self.request_session,
@@ -139,7 +139,7 @@ class Upstream:
 
     @cached_property
     def by_session(self) -> dict[int, tuple[UpstreamChannel, str]]:
-        """Channel and what travels in it: bursts, requests, ranging."""
+        """Channel and content (bursts, requests, ranging) by session ID."""
         return {
             session: (channel, kind)
             for channel in self.channels
@@ -161,14 +161,14 @@ class Modem:
 
     @property
     def channels(self) -> tuple[int, ...]:
-        """Those that its active flows may use."""
+        """IDs of the channels that its active flows may use."""
         used = {channel for flow in self.flows if flow.active for channel in flow.channels}
         return tuple(sorted(used))
 
     def wire_group(self, flow: ServiceFlow) -> tuple[int, ...]:
-        """IDs of the flows that nothing on the wire tells apart from this one.
+        """IDs of the flows that look equal to this one on the wire.
 
-        A DSID names its flow; without one only modem, traffic priority and channels show.
+        Without a DSID, frames show only modem, traffic priority and channel.
         """
         if flow.dsid is not None:
             return (flow.id,)
@@ -191,16 +191,16 @@ class Config:
     filter_groups: Mapping[int, tuple[Rule, ...]]
     modems: tuple[Modem, ...]
     upstream: Upstream
-    control_port: bool  # is there one?
-    message_flow: int = 0  # PSP flow of MAPs; 0: there are none
-    generate_crc: bool = True  # downstream; else there are four bytes of zero in its place
+    control_port: bool  # a control port is configured
+    message_flow: int = 0  # PSP flow of MAPs; 0: no MAPs
+    generate_crc: bool = True  # downstream; False: the CRC is four zero bytes
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:
         return {channel.session: channel for channel in self.channels}
 
     def upstream_carrier(self, *, udp: bool = False) -> Carrier:
-        """From the R-PHY device to the core."""
+        """The outer headers from the R-PHY device to the core."""
         down = self.rphy.carrier
         return replace(
             down,
@@ -213,7 +213,7 @@ class Config:
 
     @cached_property
     def by_said(self) -> dict[int, dict[bytes, Modem]]:
-        """The modems that share a security association, by address."""
+        """The modems of a security association, by SAID and MAC address."""
         sharing: dict[int, dict[bytes, Modem]] = {}
         for modem in self.modems:
             sharing.setdefault(modem.security.said, {})[modem.mac] = modem
@@ -221,13 +221,13 @@ class Config:
 
     @cached_property
     def by_sid(self) -> dict[tuple[int, int], tuple[Modem, UpstreamFlow, SidCluster]]:
-        """Whose SID it is, by channel ID and SID."""
+        """The owner of a SID, by channel ID and SID."""
         return {
-            place: (modem, flow, cluster)
+            key: (modem, flow, cluster)
             for modem in self.modems
             for flow in modem.upstream_flows
             for cluster in flow.clusters
-            for place in cluster.sids
+            for key in cluster.sids
         }
 
     @cached_property

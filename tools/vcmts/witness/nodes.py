@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads values out of a YAML tree whose scalars are all text, and names the place of a mistake."""
+"""Reads values from a YAML tree whose scalars are text. Errors name the path of the key."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,59 +11,59 @@ Node = Mapping[str, object]
 
 
 class ConfigError(ValueError):
-    """The configuration does not say what the witness needs; the text names the place."""
+    """The configuration is invalid; the text begins with the path of the key."""
 
 
-def mapping(node: object, where: str) -> Node:
+def mapping(node: object, path: str) -> Node:
     if not isinstance(node, dict):
-        raise ConfigError(f"{where}: found {node!r}, expected keys and values")
+        raise ConfigError(f"{path}: found {node!r}, expected keys and values")
     return cast(Node, node)
 
 
-def sequence(parent: Node, key: str, where: str) -> Sequence[object]:
+def sequence(parent: Node, key: str, path: str) -> Sequence[object]:
     node = parent.get(key, [])
     if not isinstance(node, list):
-        raise ConfigError(f"{where}.{key}: found {node!r}, expected a list")
+        raise ConfigError(f"{path}.{key}: found {node!r}, expected a list")
     return node
 
 
-def children(parent: Node, key: str, where: str) -> list[tuple[Node, str]]:
-    nodes = sequence(parent, key, where)
-    places = [f"{where}.{key}[{index}]" for index in range(len(nodes))]
-    return [(mapping(node, place), place) for node, place in zip(nodes, places, strict=True)]
+def children(parent: Node, key: str, path: str) -> list[tuple[Node, str]]:
+    nodes = sequence(parent, key, path)
+    paths = [f"{path}.{key}[{index}]" for index in range(len(nodes))]
+    return [(mapping(node, child), child) for node, child in zip(nodes, paths, strict=True)]
 
 
 def read(
-    node: Node, key: str, where: str, convert: Callable[[str], T], default: T | None = None
+    node: Node, key: str, path: str, convert: Callable[[str], T], default: T | None = None
 ) -> T:
     text = node.get(key)
     if text is None and default is not None:
         return default
     if not isinstance(text, str):
-        raise ConfigError(f"{where}.{key}: found {text!r}, expected a value")
+        raise ConfigError(f"{path}.{key}: found {text!r}, expected a value")
     try:
         return convert(text)
     except (ValueError, KeyError, ArithmeticError) as error:
-        raise ConfigError(f"{where}.{key}: found {text!r}: {error}") from error
+        raise ConfigError(f"{path}.{key}: found {text!r}: {error}") from error
 
 
 def number(text: str) -> int:
     return int(text, 16) if text.lower().startswith("0x") else int(text)
 
 
-def strings(parent: Node, key: str, where: str) -> list[str]:
-    nodes = sequence(parent, key, where)
+def strings(parent: Node, key: str, path: str) -> list[str]:
+    nodes = sequence(parent, key, path)
     texts = [node for node in nodes if isinstance(node, str)]
     if len(texts) != len(nodes):
-        raise ConfigError(f"{where}.{key}: expected a list of values")
+        raise ConfigError(f"{path}.{key}: expected a list of values")
     return texts
 
 
-def numbers(parent: Node, key: str, where: str) -> tuple[int, ...]:
+def numbers(parent: Node, key: str, path: str) -> tuple[int, ...]:
     try:
-        return tuple(number(text) for text in strings(parent, key, where))
+        return tuple(number(text) for text in strings(parent, key, path))
     except ValueError as error:
-        raise ConfigError(f"{where}.{key}: {error}") from error
+        raise ConfigError(f"{path}.{key}: {error}") from error
 
 
 SIZE_PREFIXES = {"": 1, "k": 10**3, "Ki": 2**10, "M": 10**6, "Mi": 2**20, "G": 10**9, "Gi": 2**30}
@@ -96,11 +96,11 @@ def rate(text: str) -> int:
     return quantity(text, RATE_UNITS)
 
 
-def truth(text: str) -> bool:
-    return one_of("true", "false")(text) == "true"
+def boolean(text: str) -> bool:
+    return choice("true", "false")(text) == "true"
 
 
-def one_of(*allowed: str) -> Callable[[str], str]:
+def choice(*allowed: str) -> Callable[[str], str]:
     def convert(text: str) -> str:
         if text not in allowed:
             raise ValueError(f"allowed: {', '.join(allowed)}")

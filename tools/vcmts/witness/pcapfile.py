@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Classic pcap files, both byte orders, microseconds and nanoseconds."""
+"""Reads and writes classic pcap files in both byte orders, with microseconds or nanoseconds."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -11,18 +11,18 @@ MAGIC_NANOSECONDS = 0xA1B23C4D
 MAGIC_PCAPNG = 0x0A0D0D0A
 LINKTYPE_ETHERNET = 1
 LINKTYPE_DOCSIS = 143
-MAX_RECORD = 262144  # libpcap's own limit for Ethernet; more is a broken length
+MAX_RECORD = 262144  # limit of libpcap for Ethernet
 FILE_HEADER = "IHHiIII"
 RECORD_HEADER = "IIII"
 
 
 class PcapError(ValueError):
-    """The bytes are no pcap file that can be trusted."""
+    """Malformed pcap file."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One packet. Time is nanoseconds since the epoch; original_length is its size on the wire."""
+    """A packet. `time_ns`: since the epoch; `original_length`: bytes on the wire."""
 
     time_ns: int
     data: bytes
@@ -64,14 +64,14 @@ def _parse_record(data: bytes, offset: int, number: int, layout: tuple[str, int]
         raise PcapError(f"record {number}: {captured} bytes captured of {original}")
     if captured > len(data) - body:
         raise PcapError(
-            f"record {number}: {captured} bytes promised, {len(data) - body} left in the file"
+            f"record {number}: length {captured}, only {len(data) - body} bytes left in the file"
         )
     time_ns = seconds * 1_000_000_000 + fraction * tick
     return Record(time_ns, data[body : body + captured], original)
 
 
 def parse_pcap(data: bytes) -> Capture:
-    """Reads a whole file from memory. Raises PcapError and nothing else."""
+    """Parses the bytes of a file. Raises only PcapError."""
     header_size = struct.calcsize("<" + FILE_HEADER)
     if len(data) < header_size:
         raise PcapError(f"{len(data)} bytes are less than a pcap file header ({header_size})")
@@ -86,12 +86,12 @@ def parse_pcap(data: bytes) -> Capture:
         record = _parse_record(data, offset, len(records) + 1, layout)
         records.append(record)
         offset += struct.calcsize(RECORD_HEADER) + len(record.data)
-    # the upper bits of the last word tell of a frame check sequence, not of the link type
+    # the upper bits of the last word describe a frame check sequence
     return Capture(network & 0xFFFF, snaplen, nanoseconds, byte_order, tuple(records))
 
 
 def read_pcap(path: str | Path) -> Capture:
-    """Reads a file; a PcapError names it."""
+    """Reads a file. Raises PcapError with its name."""
     try:
         return parse_pcap(Path(path).read_bytes())
     except PcapError as error:
@@ -104,7 +104,7 @@ def build_pcap(
     nanoseconds: bool = True,
     byte_order: str = "<",
 ) -> bytes:
-    """The bytes of a file. In microsecond files the rest of the time is cut off."""
+    """Returns the bytes of a file. Microsecond files have times rounded down."""
     magic = MAGIC_NANOSECONDS if nanoseconds else MAGIC_MICROSECONDS
     parts = [struct.pack(byte_order + FILE_HEADER, magic, 2, 4, 0, 0, MAX_RECORD, linktype)]
     for record in records:

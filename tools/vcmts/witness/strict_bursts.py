@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the packets of a faultless R-PHY device to bursts and request records.
+"""Decodes UEPI packets of a correct R-PHY device to bursts and request records.
 
-Nothing is forgiven: what is not exactly as it has to be becomes a problem.
+Each deviation from the format is reported as a problem.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from vcmts.witness.uepi import (
 
 @dataclass(frozen=True)
 class Arrived:
-    """A burst, and the packet (from 1) that held its trailer."""
+    """A received burst, and the number (from 1) of the packet with its trailer."""
 
     packet: int
     channel: UpstreamChannel
@@ -35,10 +35,10 @@ class Arrived:
 
 @dataclass
 class Bursts:
-    """`records` are those of request sessions, with the channel of each."""
+    """The decoder and its results. `records`: request records with their channel."""
 
     config: Config
-    window: bool = False  # begins and ends in the middle of bursts
+    window: bool = False  # the capture may begin and end inside bursts
     bursts: list[Arrived] = field(default_factory=list)
     records: list[tuple[UpstreamChannel, RequestRecord]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Bursts:
 
     def _segment(self, number: int, session: int, flow: int, segment: Segment) -> None:
         if self.window and not segment.begin and (session, flow) not in self._begun:
-            return  # of a burst that began before
+            return  # the burst began before the window
         self._begun.add((session, flow))
         unit = self._open.setdefault((session, flow), [])
         unit.append(segment)
@@ -137,7 +137,7 @@ class Bursts:
             self.problem(number, f"{trailer.uncorrectable} codewords lost")
         before = self._latest.get(session)
         self._latest[session] = header
-        if before is None or self.window:  # the traffic program sends a MAP's in any order
+        if before is None or self.window:  # the traffic program sends bursts of a MAP in any order
             return
         if not 0 < (header.start_minislot - before.start_minislot) % (1 << 32) < 1 << 31:
             text = f"minislot {header.start_minislot} behind {before.start_minislot}"
@@ -145,7 +145,7 @@ class Bursts:
         if isinstance(header, OfdmaHeader) and isinstance(before, OfdmaHeader):
             passed = (header.burst_id - before.burst_id) % (1 << 32)
             channel, _ = self.config.upstream.by_session[session]
-            # With two sessions to a channel, each sees only some of its grants.
+            # With two sessions per channel, each has only some of the grants.
             if passed != 1 and (not channel.ranging_session or not 0 < passed < 1 << 31):
                 self.problem(number, f"burst {header.burst_id} behind {before.burst_id}")
 

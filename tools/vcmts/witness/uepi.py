@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""UEPI: header, trailer and request record of an upstream burst (docs/uepi-formats.md).
+"""Encodes and decodes UEPI headers, trailers and request records (docs/uepi-formats.md).
 
-SC-QAM as a pre-standard receiver sends it; OFDMA in the project's own format. Reserved bits must be
-0: this reads what our own side sends.
+SC-QAM is in the format of pre-standard receivers, OFDMA in the project's own. Reserved bits must be
+0.
 """
 
 import struct
@@ -14,7 +14,7 @@ EQUALIZER_COEFFICIENTS = 96  # bytes
 
 
 class UepiError(ValueError):
-    """The bytes are no well-formed UEPI unit, or the values do not fit one."""
+    """Malformed UEPI data, or values that do not fit its fields."""
 
 
 class TrailerFlag(IntFlag):
@@ -77,7 +77,7 @@ class Vendor:
 class ScQamTrailer:
     """The VENDOR flag follows from the vendor field.
 
-    EQUALIZER and the block are two things: either may be there without the other.
+    The flag EQUALIZER is independent of the equaliser block.
     """
 
     good: int
@@ -123,18 +123,18 @@ def _pack(layout: str, *values: int) -> bytes:
         raise UepiError(f"a value does not fit its field: {error}") from None
 
 
-def _fit(name: str, value: int, bits: int) -> int:
+def _checked_field(name: str, value: int, bits: int) -> int:
     if not 0 <= value < 1 << bits:
         raise UepiError(f"{name} {value} does not fit {bits} bits")
     return value
 
 
-def _zero(name: str, bits: int) -> None:
+def _check_zero(name: str, bits: int) -> None:
     if bits:
         raise UepiError(f"{name}: reserved bits are {bits:#x}, not 0")
 
 
-def _exactly(name: str, data: bytes, size: int) -> None:
+def _check_size(name: str, data: bytes, size: int) -> None:
     if len(data) != size:
         raise UepiError(f"{name} of {len(data)} bytes, must be {size}")
 
@@ -145,10 +145,10 @@ def _ofdma_version(first: int) -> None:
 
 
 def encode_header(header: ScQamHeader | OfdmaHeader) -> bytes:
-    sid = _fit("SID", header.sid, 14)
+    sid = _checked_field("SID", header.sid, 14)
     first = header.no_burst << 5
     if isinstance(header, ScQamHeader):
-        first |= _fit("version", header.version, 2) << 6
+        first |= _checked_field("version", header.version, 2) << 6
         return _pack("BBHI", first, header.iuc, sid, header.start_minislot)
     first |= OFDMA_VERSION << 6 | header.segment_header << 4
     grant = (header.start_minislot, header.burst_id, header.grant_size)
@@ -156,59 +156,60 @@ def encode_header(header: ScQamHeader | OfdmaHeader) -> bytes:
 
 
 def decode_sc_qam_header(data: bytes) -> ScQamHeader:
-    _exactly("SC-QAM header", data, 8)
+    _check_size("SC-QAM header", data, 8)
     first, iuc, sid, start = struct.unpack(">BBHI", data)
-    _zero("SC-QAM header", first & 0x1F)
-    _zero("SID", sid >> 14)
+    _check_zero("SC-QAM header", first & 0x1F)
+    _check_zero("SID", sid >> 14)
     return ScQamHeader(iuc, sid, start, bool(first & 0x20), first >> 6)
 
 
 def decode_ofdma_header(data: bytes) -> OfdmaHeader:
-    _exactly("OFDMA header", data, 16)
+    _check_size("OFDMA header", data, 16)
     first, iuc, sid, start, burst_id, grant_size = struct.unpack(">BBHIII", data)
     _ofdma_version(first)
-    _zero("OFDMA header", first & 0x0F)
-    _zero("SID", sid >> 14)
+    _check_zero("OFDMA header", first & 0x0F)
+    _check_zero("SID", sid >> 14)
     flags = (bool(first & 0x20), bool(first & 0x10))
     return OfdmaHeader(iuc, sid, start, burst_id, grant_size, *flags)
 
 
-def _flag_word(flags: TrailerFlag, allowed: int, version: int) -> int:
-    _zero("trailer flags", flags & ~allowed)
-    return _fit("version", version, 2) << 14 | flags
+def _encode_flags(flags: TrailerFlag, allowed: int, version: int) -> int:
+    _check_zero("trailer flags", flags & ~allowed)
+    return _checked_field("version", version, 2) << 14 | flags
 
 
 def _encode_sc_qam_trailer(trailer: ScQamTrailer) -> bytes:
     flags = trailer.flags | (TrailerFlag.VENDOR if trailer.vendor else 0)
     if flags & TrailerFlag.VENDOR and trailer.vendor is None:
-        raise UepiError("the flag tells of a vendor field that is not there")
-    word = _flag_word(flags, _SC_QAM_FLAGS, trailer.version)
+        raise UepiError("VENDOR is set without a vendor field")
+    word = _encode_flags(flags, _SC_QAM_FLAGS, trailer.version)
     counts = (trailer.good, trailer.corrected, trailer.uncorrectable)
     data = _pack("HHBBH", word, *counts, trailer.snr)
     if block := trailer.equalizer:
-        _exactly("equaliser coefficients", block.coefficients, EQUALIZER_COEFFICIENTS)
+        _check_size("equaliser coefficients", block.coefficients, EQUALIZER_COEFFICIENTS)
         data += _pack("HHI", block.power, block.frequency_error, block.timing_error)
         data += block.coefficients
     if vendor := trailer.vendor:
-        data += _fit("vendor ID", vendor.vendor_id, 24).to_bytes(3, "big")
+        data += _checked_field("vendor ID", vendor.vendor_id, 24).to_bytes(3, "big")
         data += _pack("B", len(vendor.data)) + vendor.data
-    if _block_is_there(data, flags) != (trailer.equalizer is not None):
-        raise UepiError("the trailer would be read with another equaliser block")
+    if _has_equalizer(data, flags) != (trailer.equalizer is not None):
+        raise UepiError("the trailer is ambiguous: its equaliser block would be decoded wrongly")
     return data
 
 
 def encode_trailer(trailer: ScQamTrailer | OfdmaTrailer) -> bytes:
     if isinstance(trailer, ScQamTrailer):
         return _encode_sc_qam_trailer(trailer)
-    word = _flag_word(trailer.flags, _OFDMA_FLAGS, OFDMA_VERSION)
+    word = _encode_flags(trailer.flags, _OFDMA_FLAGS, OFDMA_VERSION)
     counts = (trailer.good, trailer.corrected, trailer.uncorrectable)
     return _pack(
         "HHIHHHhi", word, trailer.mer, trailer.burst_id, *counts, trailer.power, trailer.timing
     )
 
 
-def _block_is_there(data: bytes, flags: int) -> bool:
-    """Whether the equaliser block is there: the length decides, the flag only where both fit."""
+def _has_equalizer(data: bytes, flags: int) -> bool:
+    """Whether there is an equaliser block. The size decides; the flag if both sizes are
+    possible."""
     if not flags & TrailerFlag.VENDOR:
         if len(data) not in (8, 112):
             raise UepiError(f"SC-QAM trailer of {len(data)} bytes without vendor field")
@@ -227,9 +228,9 @@ def decode_sc_qam_trailer(data: bytes) -> ScQamTrailer:
         raise UepiError(f"SC-QAM trailer of {len(data)} bytes, at least 8")
     word, good, corrected, uncorrectable, snr = struct.unpack_from(">HHBBH", data)
     flags = word & 0x3FFF
-    _zero("SC-QAM trailer", flags & ~_SC_QAM_FLAGS)
+    _check_zero("SC-QAM trailer", flags & ~_SC_QAM_FLAGS)
     equalizer, vendor, at = None, None, 8
-    if _block_is_there(data, flags):
+    if _has_equalizer(data, flags):
         power, frequency_error, timing_error = struct.unpack_from(">HHI", data, 8)
         equalizer = Equalizer(power, frequency_error, timing_error, data[16:112])
         at = 112
@@ -240,11 +241,11 @@ def decode_sc_qam_trailer(data: bytes) -> ScQamTrailer:
 
 
 def decode_ofdma_trailer(data: bytes) -> OfdmaTrailer:
-    _exactly("OFDMA trailer", data, 20)
+    _check_size("OFDMA trailer", data, 20)
     word, mer, burst_id, *rest = struct.unpack(">HHIHHHhi", data)
     _ofdma_version(word >> 8)
     flags = word & 0x3FFF
-    _zero("OFDMA trailer", flags & ~_OFDMA_FLAGS)
+    _check_zero("OFDMA trailer", flags & ~_OFDMA_FLAGS)
     good, corrected, uncorrectable, power, timing = rest
     measured = (mer, power, timing)
     return OfdmaTrailer(
@@ -253,23 +254,25 @@ def decode_ofdma_trailer(data: bytes) -> OfdmaTrailer:
 
 
 def encode_request_record(record: RequestRecord) -> bytes:
-    cluster = 0 if record.sid_cluster is None else _fit("SID cluster", record.sid_cluster, 3)
-    first = _fit("version", record.version, 2) << 6 | cluster << 3
+    cluster = (
+        0 if record.sid_cluster is None else _checked_field("SID cluster", record.sid_cluster, 3)
+    )
+    first = _checked_field("version", record.version, 2) << 6 | cluster << 3
     first |= (record.sid_cluster is not None) << 2 | record.n_bytes << 1 | record.piggyback
-    sids = (_fit("SID", record.scheduled_sid, 14), _fit("SID", record.sid, 14))
+    sids = (_checked_field("SID", record.scheduled_sid, 14), _checked_field("SID", record.sid, 14))
     return _pack(
         "BBHHHII", first, record.iuc, record.size, *sids, record.start_minislot, record.session
     )
 
 
 def decode_request_record(data: bytes, ofdma: bool = False) -> RequestRecord:
-    _exactly("request record", data, 16)
+    _check_size("request record", data, 16)
     first, iuc, size, scheduled, sid, start, session = struct.unpack(">BBHHHII", data)
     if ofdma:
         _ofdma_version(first)
-    _zero("SIDs", scheduled >> 14 | sid >> 14)
+    _check_zero("SIDs", scheduled >> 14 | sid >> 14)
     cluster = first >> 3 & 7 if first & 4 else None
     if cluster is None:
-        _zero("SID cluster that is not valid", first & 0x38)
+        _check_zero("SID cluster that is not valid", first & 0x38)
     flags = (bool(first & 2), bool(first & 1), first >> 6)
     return RequestRecord(iuc, size, scheduled, sid, start, session, cluster, *flags)

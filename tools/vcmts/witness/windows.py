@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Windows into the traffic of a run, as vcmts-traffic writes them (--witness): pcapng, an interface
-for each direction of each service group, the number of its window for a comment at each packet."""
+"""Reads the parts of a run's traffic (windows) that `vcmts-traffic --witness` captures.
+
+The file is pcapng with an interface per direction and service group. The comment of each packet is
+the number of its window.
+"""
 
 import struct
 from dataclasses import dataclass, field
@@ -18,36 +21,36 @@ from vcmts.capture.blocks import (
 )
 from vcmts.witness.pcapfile import Record
 
-INTERFACE_HEAD, PACKET_HEAD = 16, 28  # bytes before options, and before a packet
+INTERFACE_HEAD, PACKET_HEAD = 16, 28  # bytes before the options, and before the packet data
 
 
 class WindowsError(ValueError):
-    """The file is not one of windows."""
+    """Malformed file of windows."""
 
 
 @dataclass
 class Window:
-    """Packets of the R-PHY port that followed each other."""
+    """Consecutive packets of the R-PHY port."""
 
     direction: str  # downstream, upstream
-    place: int  # of the service group in its file
+    group_index: int  # of the service group in the configuration
     records: list[Record] = field(default_factory=list)
 
 
 def _packet(block: bytes, names: list[str], into: dict[tuple[str, str], Window]) -> None:
     interface, high, low, size, wire_size = struct.unpack_from("<IIIII", block, HEADER.size)
     name = names[interface]
-    direction, _, place = name.partition(" ")
+    direction, _, group_index = name.partition(" ")
     number = option_of(block, PACKET_HEAD + -(-size // 4) * 4, COMMENT)
     if not number:
-        raise WindowsError("a packet of no window")
-    window = into.setdefault((name, number), Window(direction, int(place)))
+        raise WindowsError("a packet without the number of its window")
+    window = into.setdefault((name, number), Window(direction, int(group_index)))
     data = block[PACKET_HEAD : PACKET_HEAD + size]
     window.records.append(Record(high << 32 | low, data, wire_size))
 
 
 def read_windows(path: Path) -> list[Window]:
-    """All of a file. Raises WindowsError."""
+    """Reads all windows of a file. Raises WindowsError."""
     names: list[str] = []
     windows: dict[tuple[str, str], Window] = {}
     blocks = Blocks()
@@ -59,7 +62,7 @@ def read_windows(path: Path) -> list[Window]:
             elif kind == PACKET:
                 _packet(block, names, windows)
     except (BrokenError, struct.error, IndexError, ValueError) as error:
-        raise WindowsError(f"{path}: no file of windows: {error!r}") from error
+        raise WindowsError(f"{path}: not a file of windows: {error!r}") from error
     if blocks.rest:
         raise WindowsError(f"{path}: {len(blocks.rest)} bytes of a block at the end")
     return list(windows.values())
