@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Senders, and a slow model of the upstream, around the independent decoder of tools/vcmts/witness.
+"""Traffic generators and a reference model of vcmtsd for tests, based on tools/vcmts/witness.
 
-Like it, all of this is written from the standards alone and shares no code with the C side.
+All of it is written from the specifications and shares no code with the C programs.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the data plane's replay of an upstream capture and the model do not agree."""
+"""Compares vcmtsd's replay of an upstream capture with the model (witness.upstream)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 
 from witness.upstream import Result
 
-# How the port and the host behaved, and what the model has no limits for.
+# Counters that depend on the port and the host, or on limits that the model does not have.
 NOT_COMPARED = frozenset({"transmit_retries", "requests_lost"})
-# Kinds of bandwidth requests that the statistics name otherwise.
+# Kinds of bandwidth requests: the model's name to the name in vcmtsd's statistics.
 KINDS = {"request": "frame", "queue_request": "queue_depth"}
 
 
@@ -22,30 +22,32 @@ def _differences(what: str, found: Mapping[str, Any], expected: Mapping[str, int
 
 
 def _order(result: Result, frames: Sequence[bytes]) -> list[str]:
-    """The frames of a service flow's SID cluster must come in order; others may lie between. Of
-    frames that two of them sent nobody knows whose they are."""
-    places = sorted({(sent.flow, sent.cluster) for sent in result.frames})
-    sent = {place: result.stream(*place) for place in places}
-    senders = Counter(frame for stream in sent.values() for frame in set(stream))
+    """Checks that the frames of each SID cluster are in order among those of other clusters. Skips
+    frames that two clusters sent, as their owner is ambiguous."""
+    streams = sorted({(sent.flow, sent.cluster) for sent in result.frames})
+    sent = {stream: result.stream(*stream) for stream in streams}
+    senders = Counter(frame for frames_sent in sent.values() for frame in set(frames_sent))
     problems = []
-    for place, stream in sent.items():
-        mine = {frame for frame in stream if senders[frame] == 1}
-        if [frame for frame in frames if frame in mine] != [f for f in stream if f in mine]:
-            problems.append(f"order of service flow {place[0]}, SID cluster {place[1]}")
+    for stream, frames_sent in sent.items():
+        mine = {frame for frame in frames_sent if senders[frame] == 1}
+        if [frame for frame in frames if frame in mine] != [f for f in frames_sent if f in mine]:
+            problems.append(f"order of service flow {stream[0]}, SID cluster {stream[1]}")
     return problems
 
 
 def _requests(result: Result, found: Mapping[str, Any]) -> list[str]:
-    expected = Counter(KINDS.get(ask.kind, ask.kind) for ask in result.requests)
+    expected = Counter(KINDS.get(request.kind, request.kind) for request in result.requests)
     problems = _differences("requests of kind", found["by_kind"], expected)
-    if found["modems"] != len(result.asking):
-        problems.append(f"{found['modems']} modems asked, expected {len(result.asking)}")
+    if found["modems"] != len(result.requesting):
+        problems.append(f"{found['modems']} modems asked, expected {len(result.requesting)}")
     return problems
 
 
-def _units(found: Mapping[str, Mapping[str, int]], held: Mapping[str, int]) -> list[str]:
-    waiting = {name: unit["held"] for name, unit in found.items()}
-    problems = _differences("held", waiting, {f"{unit}s": count for unit, count in held.items()})
+def _units(found: Mapping[str, Mapping[str, int]], pending: Mapping[str, int]) -> list[str]:
+    found_pending = {name: unit["held"] for name, unit in found.items()}
+    problems = _differences(
+        "held", found_pending, {f"{unit}s": count for unit, count in pending.items()}
+    )
     for name, unit in found.items():
         if unit["in"] != unit["out"] + unit["dropped"] + unit["held"]:
             problems.append(f"{name} do not balance: {dict(unit)}")
@@ -58,12 +60,15 @@ def disagreements(
     frames: Sequence[bytes],
     management: Sequence[bytes],
 ) -> list[str]:
-    """`upstream` is that part of the replay's statistics; `frames` and `management` are what it
-    wrote for the network and the control port."""
+    """Returns all differences as text.
+
+    `upstream`: that part of the replay's statistics. `frames`, `management`: its output at the
+    network port and at the control port.
+    """
     problems = _differences("counter", upstream["counters"], result.counters)
     problems += _differences("drop", upstream["drops"], result.drops)
     problems += _requests(result, upstream["requests"])
-    problems += _units(upstream["units"], result.held)
+    problems += _units(upstream["units"], result.pending)
     if not upstream["balanced"]:
         problems.append("the statistics do not balance")
     if Counter(frames) != Counter(sent.ethernet for sent in result.frames):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bursts out of PSP segments that may be damaged in any way (docs/upstream.md, "Bursts")."""
+"""Model: reassembles bursts from PSP segments, which may be damaged (docs/upstream.md,
+"Bursts")."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from vcmts.witness.depi import Segment
-from witness.books import Books
+from witness.accounting import Accounting
 
 MAX_BYTES = 65535
 MAX_PIECES = 64
@@ -34,18 +35,18 @@ class State(Enum):
     IDLE = auto()
     OPEN = auto()
     HEADLESS = auto()  # payload of a burst without header, already dropped
-    PASSING = auto()  # the rest of something dropped, up to the next header
+    SKIPPING = auto()  # skips the rest of a dropped burst, up to the next header
 
 
 def read_header(data: bytes, ofdma: bool) -> Header | None:
-    """None where it is not a header of the format."""
+    """Decodes a header; None if it is invalid."""
     if len(data) != (16 if ofdma else 8) or (ofdma and data[0] >> 6 != 1):
         return None
     sid = int.from_bytes(data[2:4], "big") & 0x3FFF
     return Header(sid, data[1] == REQUEST_IUC, int.from_bytes(data[8:12], "big") if ofdma else None)
 
 
-def _sc_qam_trailer_length_is_known(data: bytes) -> bool:
+def _is_sc_qam_trailer_size(data: bytes) -> bool:
     if not int.from_bytes(data[:2], "big") & VENDOR:
         return len(data) in (8, 112)
     return any(len(data) >= at + 4 and data[at + 3] == len(data) - at - 4 for at in (8, 112))
@@ -53,9 +54,9 @@ def _sc_qam_trailer_length_is_known(data: bytes) -> bool:
 
 @dataclass
 class Assembler:
-    """The bursts of one session and PSP flow."""
+    """Reassembles the bursts of one session and PSP flow. Times are nanoseconds."""
 
-    books: Books
+    accounting: Accounting
     ofdma: bool
     timeout: int
     state: State = State.IDLE
@@ -70,8 +71,8 @@ class Assembler:
 
     def _abandon(self, reason: str) -> None:
         if self.state is State.OPEN:
-            self.books.drop(reason)
-            self.state = State.PASSING
+            self.accounting.drop(reason)
+            self.state = State.SKIPPING
 
     def gap(self) -> None:
         self._abandon("burst_gap")
@@ -87,12 +88,12 @@ class Assembler:
             self._abandon("burst_timeout")
 
     def push(self, segment: Segment, now: int) -> Received | None:
-        """The burst that this segment ends, if it is to be used."""
+        """Adds a segment. Returns the burst that it completes, if that is valid and not empty."""
         if segment.begin:
             self._begin(segment, now)
         elif self.state is State.IDLE:
-            self.books.count("bursts")
-            self.books.drop("burst_headless")
+            self.accounting.count("bursts")
+            self.accounting.drop("burst_headless")
             self.state = State.HEADLESS
         elif self.state is State.OPEN:
             if segment.end:
@@ -102,11 +103,11 @@ class Assembler:
 
     def _begin(self, segment: Segment, now: int) -> None:
         self._abandon("burst_broken")
-        self.books.count("bursts")
+        self.accounting.count("bursts")
         header = None if segment.end else read_header(segment.data, self.ofdma)
         if header is None:
-            self.books.drop("burst_header")
-            self.state = State.PASSING
+            self.accounting.drop("burst_header")
+            self.state = State.SKIPPING
             return
         self.state, self.opened = State.OPEN, now
         self.header, self.payload, self.pieces = header, b"", 0
@@ -117,30 +118,30 @@ class Assembler:
         if len(self.payload) > MAX_BYTES or self.pieces > MAX_PIECES:
             self._abandon("burst_too_long")
 
-    def _trailer_is_good(self, data: bytes, header: Header) -> bool:
-        """Sums up its uncorrectable codewords too."""
+    def _check_trailer(self, data: bytes, header: Header) -> bool:
+        """Returns whether the trailer is valid. Counts its uncorrectable codewords."""
         if self.ofdma:
             good = len(data) == 20 and data[0] >> 6 == 1
             if not good or int.from_bytes(data[4:8], "big") != header.burst_id:
                 return False
             uncorrectable = int.from_bytes(data[12:14], "big")
         else:
-            if len(data) < 8 or not _sc_qam_trailer_length_is_known(data):
-                self.books.count("odd_trailers")
+            if len(data) < 8 or not _is_sc_qam_trailer_size(data):
+                self.accounting.count("odd_trailers")
             if len(data) < 8:
                 return True
             uncorrectable = data[5]
         if int.from_bytes(data[:2], "big") & FEC_VALID:
-            self.books.count("fec_uncorrectable", uncorrectable)
+            self.accounting.count("fec_uncorrectable", uncorrectable)
         return True
 
     def _end(self, trailer: bytes) -> Received | None:
         assert self.header is not None
         self.state = State.IDLE
-        if not self._trailer_is_good(trailer, self.header):
-            self.books.drop("burst_trailer")
+        if not self._check_trailer(trailer, self.header):
+            self.accounting.drop("burst_trailer")
             return None
         if not self.payload:
-            self.books.count("no_bursts")
+            self.accounting.count("no_bursts")
             return None
         return Received(self.header.sid, self.header.request, self.payload)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a cable modem sends: MAC frames, and streams of them cut into segments or fragments.
+"""Encodes what a cable modem sends: MAC frames, segments and fragments.
 
-Nothing here decides what is sensible: a caller may ask for any header and any cut.
+The caller chooses headers and sizes freely; nothing is checked for plausibility.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ ALL_CMTS = bytes.fromhex("01E02F000002")
 
 
 @dataclass(frozen=True)
-class Dress:
-    """How a frame is sent. Without an element it is in the clear."""
+class FrameOptions:
+    """Options of a frame. `element`: the privacy element; None: the frame is not encrypted."""
 
     element: str | None = "bp_up2"  # bp_up2, bp_up, None
     next_key: bool = False
@@ -48,28 +48,31 @@ def _key(security: Security, next_key: bool) -> tuple[int, bytes | None, bytes]:
     return security.key_sequence, security.key, security.iv
 
 
-def _privacy(security: Security, sid: int, dress: Dress, fragment: int | None = None) -> Element:
-    sequence, key, _ = _key(security, dress.next_key)
+def _privacy(
+    security: Security, sid: int, options: FrameOptions, fragment: int | None = None
+) -> Element:
+    sequence, key, _ = _key(security, options.next_key)
     common = (sequence, key is not None, sequence & 1, sid)
-    if dress.element == "bp_up":
-        return BpUp(*common, minislots=dress.piggyback, fragment=fragment)
+    if options.element == "bp_up":
+        return BpUp(*common, minislots=options.piggyback, fragment=fragment)
     return BpUp2(*common)
 
 
 def packet_frame(
-    security: Security, sid: int, ethernet: bytes, dress: Dress | None = None
+    security: Security, sid: int, ethernet: bytes, options: FrameOptions | None = None
 ) -> bytes:
-    """The MAC frame of an Ethernet frame without CRC, encrypted where the modem has a key."""
-    dress = dress or Dress()
+    """Encodes the MAC frame of an Ethernet frame without CRC. Encrypts it if the modem has a
+    key."""
+    options = options or FrameOptions()
     pdu = ethernet + frame_check_sequence(ethernet)
     elements: list[Element] = []
-    if dress.element is not None:
-        _, key, iv = _key(security, dress.next_key)
-        elements.append(_privacy(security, sid, dress))
+    if options.element is not None:
+        _, key, iv = _key(security, options.next_key)
+        elements.append(_privacy(security, sid, options))
         pdu = pdu if key is None else bpi.encrypt_pdu(pdu, key, iv)
-    if dress.request is not None:
-        elements.append(RequestElement(dress.request, sid))
-    fc_type = FC_TYPE_ISOLATION if dress.isolation else FC_TYPE_PACKET
+    if options.request is not None:
+        elements.append(RequestElement(options.request, sid))
+    fc_type = FC_TYPE_ISOLATION if options.isolation else FC_TYPE_PACKET
     return encode_frame(Frame(pdu, tuple(elements), fc_type))
 
 
@@ -85,7 +88,7 @@ def management_frame(message: bytes) -> bytes:
 
 
 def concatenate(frames: Sequence[bytes]) -> list[bytes]:
-    """The concatenation header and the frames behind it."""
+    """Returns a concatenation header and the frames."""
     whole = Frame(b"".join(frames), (), FC_TYPE_MAC, FC_PARM_CONCATENATION, len(frames))
     return [encode_frame(whole)[:6], *frames]
 
@@ -94,44 +97,45 @@ def fragment(
     security: Security,
     sid: int,
     data: bytes,
-    cuts: Sequence[int],
+    offsets: Sequence[int],
     sequence: int = 0,
-    dress: Dress | None = None,
+    options: FrameOptions | None = None,
 ) -> list[bytes]:
-    """Frames in the clear as fragments (pre-3.0): payload and CRC of each are encrypted whole."""
-    dress = dress or Dress("bp_up")
-    _, key, iv = _key(security, dress.next_key)
-    pieces = [data[a:b] for a, b in pairwise(_edges(cuts, len(data)))]
+    """Splits clear frames into fragments (pre-3.0), each with encrypted payload and CRC."""
+    options = options or FrameOptions("bp_up")
+    _, key, iv = _key(security, options.next_key)
+    pieces = [data[a:b] for a, b in pairwise(_edges(offsets, len(data)))]
     frames = []
     for index, piece in enumerate(pieces):
         control = FIRST * (index == 0) | LAST * (index == len(pieces) - 1)
         control |= (sequence + index) & 0x0F
         pdu = piece + frame_check_sequence(piece)
         pdu = pdu if key is None else bpi.encrypt(pdu, key, iv)
-        element = _privacy(security, sid, dress, control)
+        element = _privacy(security, sid, options, control)
         frames.append(encode_frame(Frame(pdu, (element,), FC_TYPE_MAC, FC_PARM_FRAGMENT)))
     return frames
 
 
-def _edges(cuts: Sequence[int], size: int) -> list[int]:
-    edges = sorted({0, size, *cuts})
+def _edges(offsets: Sequence[int], size: int) -> list[int]:
+    edges = sorted({0, size, *offsets})
     if edges[0] < 0 or edges[-1] > size:
-        raise DocsisError(f"cuts {list(cuts)} outside of {size} bytes")
+        raise DocsisError(f"cuts {list(offsets)} outside of {size} bytes")
     return edges
 
 
-def cut_segments(
+def split_segments(
     frames: Sequence[bytes],
-    cuts: Sequence[int],
+    offsets: Sequence[int],
     sequence: int = 0,
     cluster: int = 0,
     requests: Sequence[int] = (),
 ) -> list[bytes]:
-    """The stream of these frames, cut at these offsets. `requests` are of the first segments."""
+    """Splits the bytes of the frames into segments at `offsets`. `requests`: the request fields of
+    the first segments."""
     stream = b"".join(frames)
     starts = [0, *accumulate(len(frame) for frame in frames)][:-1]
     segments = []
-    for index, (begin, end) in enumerate(pairwise(_edges(cuts, len(stream)))):
+    for index, (begin, end) in enumerate(pairwise(_edges(offsets, len(stream)))):
         pointer = next((start - begin for start in starts if begin <= start < end), None)
         number = (sequence + index) % SEGMENT_SEQUENCES
         request = requests[index] if index < len(requests) else 0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which modem and service flow an Ethernet frame is for, or why it is dropped: a slow model.
+"""Model of the downstream classification: finds the modem and service flow of an Ethernet frame, or
+its drop reason.
 
-One rule after the other, in plain words; the data plane does the same in bulk with hash tables and
-compiled rule sets, and has to agree.
+It evaluates one rule after the other. The data plane uses hash tables and compiled rule sets, and
+must give the same results.
 """
 
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ ALL_PORTS = (0, 65535)
 
 @dataclass(frozen=True)
 class Admitted:
-    """The frame as it goes to the modem, and the ID of its service flow."""
+    """An accepted frame: its modem, its service flow ID, and the frame as sent."""
 
     modem: Modem
     flow: int
@@ -37,12 +38,12 @@ class Dropped:
 
 
 class _DropError(Exception):
-    """Ends the way of a frame; the text is the reason's name."""
+    """The frame is dropped; the text is the drop reason."""
 
 
 @dataclass(frozen=True)
 class Headers:
-    """What rules look at. `family` llc stands for everything that is not IP."""
+    """The fields that rules match. `family` llc: not IP."""
 
     family: str
     ethertype: int
@@ -54,19 +55,19 @@ class Headers:
     extensions: frozenset[int] = frozenset()  # types of IPv6 extension headers
 
 
-# A tag that has a priority and no VLAN means no more here (802.1Q, 6.9).
+# A priority tag (VLAN ID 0) has no meaning here (802.1Q, 6.9).
 untagged = ip.strip_priority_tag
 
 
 def _extensions(packet: bytes) -> tuple[frozenset[int], bool]:
-    """Types of the extension headers of a good IPv6 packet, and whether it is a later fragment."""
+    """Types of the extension headers of a valid IPv6 packet, and whether it is a later fragment."""
     passed: set[int] = set()
     kind, data = packet[6], packet[40 : 40 + int.from_bytes(packet[4:6], "big")]
     while kind in ip.EXTENSIONS and len(data) >= 8:
         size = 4 * (2 + data[1]) if kind == ip.AUTHENTICATION else 8 * (1 + data[1])
         size = 8 if kind == ip.FRAGMENT else size
         if size > len(data):
-            break  # an experiment that has another form
+            break  # an experimental header of unknown format
         passed.add(kind)
         if kind == ip.FRAGMENT and int.from_bytes(data[2:4], "big") & 0xFFF8:
             return frozenset(passed), True
@@ -75,7 +76,7 @@ def _extensions(packet: bytes) -> tuple[frozenset[int], bool]:
 
 
 def parse(frame: bytes, max_frame: int) -> Headers:
-    """Checks in the order of the drop reasons; raises the first that holds."""
+    """Parses and checks a frame, in the order of the drop reasons."""
     plain = untagged(frame)
     if len(plain) > max_frame - CRC_LENGTH:
         raise _DropError("frame_too_long")
@@ -100,14 +101,14 @@ def parse(frame: bytes, max_frame: int) -> Headers:
     return Headers(found.kind, ethertype, *addresses, found.protocol, tos, ports, extensions)
 
 
-def _within(network: Network | None, address: Address | None) -> bool:
+def _in_network(network: Network | None, address: Address | None) -> bool:
     if network is None:
         return True
     return address is not None and address.version == network.version and address in network
 
 
 def _ports_match(match: Match, ports: tuple[int, int] | None) -> bool:
-    """A packet without ports meets no criterion of them; all ports are none."""
+    """Whether the ports match. A packet without ports matches only if all ports are allowed."""
     wanted = match.source_ports, match.destination_ports
     if wanted == (ALL_PORTS, ALL_PORTS):
         return True
@@ -117,15 +118,15 @@ def _ports_match(match: Match, ports: tuple[int, int] | None) -> bool:
 
 
 def matches(match: Match, headers: Headers) -> bool:
-    """Whether every part that the rule gives holds. The EtherType is one of every frame."""
+    """Whether all criteria of the rule match."""
     if match.family == "llc":
         return match.ethertype is None or match.ethertype == headers.ethertype
     if match.family != headers.family:
         return False
     value, mask = match.tos if match.tos is not None else (0, 0)
     return (
-        _within(match.source, headers.source)
-        and _within(match.destination, headers.destination)
+        _in_network(match.source, headers.source)
+        and _in_network(match.destination, headers.destination)
         and (match.protocol is None or match.protocol in {headers.protocol, *headers.extensions})
         and headers.tos & mask == value & mask
         and _ports_match(match, headers.ports)
@@ -133,23 +134,25 @@ def matches(match: Match, headers: Headers) -> bool:
 
 
 def _is_multicast(frame: bytes, headers: Headers) -> bool:
-    """By IP where there is IP. ARP asks by broadcast for one address, so it is none."""
+    """Whether the frame is multicast: by IP address if it is IP. ARP is not, as its target is one
+    address."""
     if headers.ethertype == ip.ETHERTYPE_ARP:
         return False
     if headers.destination is None:
         return bool(frame[0] & 1)
-    return any(_within(network, headers.destination) for network in GROUP_DESTINATIONS)
+    return any(_in_network(network, headers.destination) for network in GROUP_DESTINATIONS)
 
 
 @dataclass
 class Model:
-    """The lookup with its memory: which addresses of each modem are active."""
+    """The classifier with its state: the active addresses of each modem."""
 
     config: Config
     _last_seen: dict[bytes, dict[Address, int]] = field(default_factory=dict)
 
     def change(self, config: Config) -> None:
-        """From now on that one is in service: what it still has of modems is remembered."""
+        """Applies a new configuration. Keeps the state of modems and addresses that it still
+        has."""
         self.config = config
         self._last_seen = {
             mac: {
@@ -161,14 +164,14 @@ class Model:
             if mac in config.by_mac
         }
 
-    def _admit_address(self, modem: Modem, address: Address, time_ns: int) -> None:
+    def _check_cpe_limit(self, modem: Modem, address: Address, time_ns: int) -> None:
         seen = self._last_seen.setdefault(modem.mac, {})
         for other, last in list(seen.items()):
             if time_ns - last >= self.config.cpe_timeout_ns:
                 del seen[other]
         limit = modem.cpe_limit if address.version == 4 else modem.cpe_limit_ipv6
-        alike = sum(other.version == address.version for other in seen)
-        if address not in seen and alike >= limit:
+        active = sum(other.version == address.version for other in seen)
+        if address not in seen and active >= limit:
             raise _DropError("cpe_limit")
         seen[address] = time_ns
 
@@ -182,7 +185,7 @@ class Model:
         if modem is None:
             raise _DropError("unknown_destination")
         if headers.destination is not None:
-            self._admit_address(modem, headers.destination, time_ns)
+            self._check_cpe_limit(modem, headers.destination, time_ns)
         return modem
 
     def _permitted(self, modem: Modem, headers: Headers) -> bool:
@@ -193,7 +196,7 @@ class Model:
         return self.config.filter_default_permit
 
     def classify(self, frame: bytes, time_ns: int = 0) -> Admitted | Dropped:
-        """The verdict on the next frame; an admitted address stays active for the timeout."""
+        """Classifies the next frame. Its address stays active for `cpe_timeout`."""
         try:
             headers = parse(frame, self.config.max_frame)
             frame = untagged(frame)
@@ -213,8 +216,8 @@ class Model:
 def expected_flows(
     frames: Iterable[tuple[bytes, int]], config: Config
 ) -> tuple[dict[tuple[int, ...], list[bytes]], dict[str, int]]:
-    """What ought to come out for these (frame, time in ns), in the keys of downstream.Result.flows,
-    and how many frames each drop reason takes."""
+    """Classifies (frame, time in ns) pairs. Returns the frames by the keys of
+    downstream.Result.flows, and the number of drops by reason."""
     model = Model(config)
     flows: dict[tuple[int, ...], list[bytes]] = {}
     drops: dict[str, int] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decodes what came downstream while the configuration changed.
+"""Decodes downstream traffic during which the configuration changed.
 
-A frame has to be right in one of the states that there were up to its time; the newest that it fits
-is told with it. Whether that one is new enough is for the caller to ask.
+A frame must be valid in one of the configurations up to its time. The result has the newest such
+configuration per frame. The caller checks whether it is new enough.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,13 @@ from vcmts.witness.pcapfile import Record
 
 @dataclass(frozen=True)
 class State:
-    begin_ns: int  # by the times of the capture
+    begin_ns: int  # in times of the capture
     config: Config
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A frame, and the number of the newest state in which it is right."""
+class DecodedFrame:
+    """A frame, and the index of the newest state in which it is valid."""
 
     record: FrameRecord
     epoch: int
@@ -30,22 +30,22 @@ class Placed:
 
 @dataclass
 class Decoded:
-    frames: list[Placed] = field(default_factory=list)
+    frames: list[DecodedFrame] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def dsid(self, number: int) -> list[Placed]:
-        """Its frames as they came."""
-        return [frame for frame in self.frames if dsid_of(frame) == number]
+    def dsid(self, number: int) -> list[DecodedFrame]:
+        """The frames of a DSID in the order of the capture."""
+        return [frame for frame in self.frames if frame_dsid(frame) == number]
 
-    def of_modem(self, mac: bytes) -> list[Placed]:
+    def by_modem(self, mac: bytes) -> list[DecodedFrame]:
         return [f for f in self.frames if f.record.modem and f.record.modem.mac == mac]
 
 
-def dsid_of(frame: Placed) -> int | None:
+def frame_dsid(frame: DecodedFrame) -> int | None:
     return frame.record.service.dsid if frame.record.service else None
 
 
-def sequence_of(frame: Placed) -> int:
+def frame_sequence(frame: DecodedFrame) -> int:
     service = frame.record.service
     assert service is not None and service.sequence is not None
     return service.sequence
@@ -53,34 +53,34 @@ def sequence_of(frame: Placed) -> int:
 
 @dataclass
 class _Epochs(Witness):
-    """`config` is the first one, with the channels of all."""
+    """A decoder that tries all states. `config`: the first one, with the channels of all."""
 
     states: Sequence[State] = ()
-    placed: list[Placed] = field(default_factory=list)
+    decoded: list[DecodedFrame] = field(default_factory=list)
 
     def frame(self, channel: Channel, time_ns: int, whole: Whole) -> None:
-        said: list[Problem] = []
+        problems: list[Problem] = []
         for epoch, state in reversed(list(enumerate(self.states))):
             if state.begin_ns > time_ns:
                 continue
             trial = Witness(state.config)
             trial.frame(channel, time_ns, whole)
             if not trial.result.problems:
-                self.placed.append(Placed(trial.result.frames[0], epoch))
+                self.decoded.append(DecodedFrame(trial.result.frames[0], epoch))
                 return
-            said = said or trial.result.problems
-        self.result.problems += said
+            problems = problems or trial.result.problems
+        self.result.problems += problems
 
 
 def _all_channels(configs: Sequence[Config]) -> Config:
-    """Sessions stay those of one channel here."""
+    """The first configuration with the channels of all. A session belongs to one channel only."""
     by_session = {channel.session: channel for config in configs for channel in config.channels}
     return replace(configs[0], channels=tuple(by_session.values()))
 
 
 def decode_epochs(packets: Iterable[Record], states: Sequence[State]) -> Decoded:
-    """`states` are one behind the other in time."""
+    """Decodes packets. `states`: in order of time."""
     witness = _Epochs(_all_channels([state.config for state in states]), states=states)
     for number, record in enumerate(packets, start=1):
         witness.packet(number, record)
-    return Decoded(witness.placed, witness.result.problems)
+    return Decoded(witness.decoded, witness.result.problems)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Upstream traffic that is right in one layer and wrong in another.
+"""Generates random upstream traffic with errors in every layer.
 
-Random bytes die at the first check sum. These have good check sums around bad values, so that every
-layer behind gets its share: frames, segments, bursts, packets, each spoilt now and then.
+Random bytes would fail the first checksum. This corrupts frames, segments, bursts and packets at
+random and mostly keeps their checksums valid, so that errors reach all layers.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ from vcmts.witness.model import Config, Modem, SidCluster, UpstreamFlow
 from vcmts.witness.pcapfile import Record
 from witness.cable_modem import (
     RNG_REQ,
-    Dress,
+    FrameOptions,
     concatenate,
-    cut_segments,
     fragment,
     management_frame,
     management_message,
     packet_frame,
+    split_segments,
 )
 from witness.rphy_device import RphyDevice
 from witness.subscriber import numbered_frame
@@ -31,7 +31,7 @@ from witness.subscriber import numbered_frame
 SIZES = [4, 60, 60, 252, 1500]
 KINDS = bytes.fromhex("00 01 02 03 40 80 81 83 C0 C1 C2 C3 C4 C5 C6 C7 C8 C9 CA F8 F9")
 STEP_NS = 1000
-PAUSES_NS = [20_000_000, 1_000_000_000, 2_500_000_000]  # over all timeouts
+PAUSES_NS = [20_000_000, 1_000_000_000, 2_500_000_000]  # the last exceeds all timeouts
 
 
 def _flip(random: Random, data: bytes) -> bytes:
@@ -53,7 +53,7 @@ class Hostile:
     def __post_init__(self) -> None:
         self.device = RphyDevice(self.config, self.random)
 
-    def _rarely(self, share: float = 0.1) -> bool:
+    def _chance(self, share: float = 0.1) -> bool:
         return self.random.random() < share
 
     # Frames
@@ -61,20 +61,20 @@ class Hostile:
     def _good(self, modem: Modem, sid: int) -> bytes:
         draw = self.random
         self.number += 1
-        owner = modem if not self._rarely(0.05) else draw.choice(self.config.modems)
+        owner = modem if not self._chance(0.05) else draw.choice(self.config.modems)
         ethernet = numbered_frame(draw.choice(owner.addresses), self.number, draw.choice(SIZES))
         element = draw.choice(["bp_up", "bp_up2"])
-        dress = Dress(
-            None if self._rarely(0.05) else element,
-            next_key=modem.security.next_key is not None and self._rarely(0.5),
+        options = FrameOptions(
+            None if self._chance(0.05) else element,
+            next_key=modem.security.next_key is not None and self._chance(0.5),
             piggyback=7 * (element == "bp_up"),
-            request=9 if self._rarely() else None,
+            request=9 if self._chance() else None,
         )
-        sid = sid if not self._rarely(0.05) else draw.randint(0, 30)
-        return packet_frame(modem.security, sid, ethernet, dress)
+        sid = sid if not self._chance(0.05) else draw.randint(0, 30)
+        return packet_frame(modem.security, sid, ethernet, options)
 
     def _strange(self) -> bytes:
-        """Any header, with a good HCS."""
+        """A random header with a valid HCS."""
         draw = self.random
         fc = draw.choice(KINDS)
         elen = draw.choice([0, 3, 4, 5, 6, 9, 250])
@@ -88,18 +88,18 @@ class Hostile:
         return header + header_check_sequence(header) + bytes(size)
 
     def _fragments(self, modem: Modem, sid: int) -> bytes:
-        """Some may be missing, come twice, or in another order."""
+        """Fragments, some missing, repeated or out of order."""
         draw = self.random
-        inside = self._good(modem, sid) if self._rarely() else self._clear(modem)
-        cuts = draw.sample(range(1, len(inside)), draw.randint(0, 3))
-        pieces = fragment(modem.security, sid, inside, cuts, draw.randrange(16))
-        pieces = [_flip(draw, piece) if self._rarely(0.05) else piece for piece in pieces]
+        inside = self._good(modem, sid) if self._chance() else self._clear(modem)
+        offsets = draw.sample(range(1, len(inside)), draw.randint(0, 3))
+        pieces = fragment(modem.security, sid, inside, offsets, draw.randrange(16))
+        pieces = [_flip(draw, piece) if self._chance(0.05) else piece for piece in pieces]
         return b"".join(self._shuffled(pieces, 0.1))
 
     def _clear(self, modem: Modem) -> bytes:
         self.number += 1
         ethernet = numbered_frame(modem.addresses[0], self.number, 100)
-        return packet_frame(modem.security, 0, ethernet, Dress(None))
+        return packet_frame(modem.security, 0, ethernet, FrameOptions(None))
 
     def _frame(self, modem: Modem, sid: int) -> bytes:
         draw = self.random
@@ -108,7 +108,7 @@ class Hostile:
                 *[lambda: self._good(modem, sid)] * 8,
                 self._strange,
                 lambda: _flip(draw, self._good(modem, sid)),
-                lambda: encode_request(Request(draw.choice([sid, 9]), 3, self._rarely(0.5))),
+                lambda: encode_request(Request(draw.choice([sid, 9]), 3, self._chance(0.5))),
                 lambda: concatenate([self._good(modem, sid)])[0],
                 lambda: self._fragments(modem, sid),
                 lambda: management_frame(management_message(modem.mac, RNG_REQ, b"body")),
@@ -120,15 +120,15 @@ class Hostile:
     # Segments and bursts
 
     def _shuffled(self, items: Sequence[bytes], share: float) -> list[bytes]:
-        """Here and there one is left out, comes twice, or later."""
-        places: list[tuple[float, bytes]] = []
-        for place, item in enumerate(items):
-            if self._rarely(share / 3):
+        """Drops, repeats and delays some items."""
+        positions: list[tuple[float, bytes]] = []
+        for position, item in enumerate(items):
+            if self._chance(share / 3):
                 continue
-            places.append((place + (2.5 if self._rarely(share / 3) else 0), item))
-            if self._rarely(share / 3):
-                places.append((place + self.random.randint(0, 4), item))
-        return [item for _, item in sorted(places, key=lambda entry: entry[0])]
+            positions.append((position + (2.5 if self._chance(share / 3) else 0), item))
+            if self._chance(share / 3):
+                positions.append((position + self.random.randint(0, 4), item))
+        return [item for _, item in sorted(positions, key=lambda entry: entry[0])]
 
     def _spoil_segment(self, data: bytes) -> bytes:
         draw = self.random
@@ -158,28 +158,28 @@ class Hostile:
         if not flow.segment_header:
             return [b"".join(frames)]
         size = sum(map(len, frames))
-        cuts = {self.random.randint(0, size) for _ in range(self.random.choice([0, 1, 2, 9]))}
-        cuts |= set(range(0, size, 10000))
-        place = (flow.id, cluster.id)
-        first = self.sequences.get(place, 8180)
-        segments = cut_segments(frames, sorted(cuts), first, cluster.id, [16])
-        self.sequences[place] = first + len(segments)
-        spoilt = [self._spoil_segment(data) if self._rarely(0.08) else data for data in segments]
-        return self._shuffled(spoilt, 0.15)
+        offsets = {self.random.randint(0, size) for _ in range(self.random.choice([0, 1, 2, 9]))}
+        offsets |= set(range(0, size, 10000))
+        position = (flow.id, cluster.id)
+        first = self.sequences.get(position, 8180)
+        segments = split_segments(frames, sorted(offsets), first, cluster.id, [16])
+        self.sequences[position] = first + len(segments)
+        corrupted = [self._spoil_segment(data) if self._chance(0.08) else data for data in segments]
+        return self._shuffled(corrupted, 0.15)
 
     def _spoil_unit(self, unit: list[Segment]) -> list[Segment]:
         draw = self.random
         index = draw.choice([0, 0, len(unit) - 1, len(unit) - 1, draw.randrange(len(unit))])
         old = unit[index]
         data = draw.choice([old.data[:-1], old.data + b"\0", _flip(draw, old.data), old.data])
-        begin, end = old.begin ^ self._rarely(0.3), old.end ^ self._rarely(0.3)
-        new = [Segment(data, begin, end)] if data and not self._rarely(0.3) else []
+        begin, end = old.begin ^ self._chance(0.3), old.end ^ self._chance(0.3)
+        new = [Segment(data, begin, end)] if data and not self._chance(0.3) else []
         return [*unit[:index], *new, *unit[index + 1 :]]
 
     # Packets
 
     def burst(self) -> None:
-        """Bursts of one service flow."""
+        """Adds bursts of a random service flow."""
         draw = self.random
         modem = draw.choice([item for item in self.config.modems if item.upstream_flows])
         flow = draw.choice(modem.upstream_flows)
@@ -188,42 +188,42 @@ class Hostile:
         for payload in self._payloads(modem, flow, cluster):
             number, sid = draw.choice(cluster.sids)
             channel = channels[number]
-            sid = sid if not self._rarely(0.03) else draw.randint(0, 0x3FFF)
+            sid = sid if not self._chance(0.03) else draw.randint(0, 0x3FFF)
             session = channel.session
-            if channel.ranging_session and self._rarely(0.03):
+            if channel.ranging_session and self._chance(0.03):
                 session = channel.ranging_session
             burst = self.device.burst(
                 channel, sid, payload, segmented=flow.segment_header, lost=draw.choice([0, 0, 2])
             )
             unit = list(encode_burst(burst, sorted(draw.choices(range(len(payload) + 1), k=9))))
-            if self._rarely(0.08):
+            if self._chance(0.08):
                 unit = self._spoil_unit(unit)
             self._send(session, unit)
 
     def _send(self, session: int, unit: Sequence[Segment]) -> None:
-        """Small packets, of which some are lost, come twice, or later."""
+        """Sends segments in small packets, of which some are lost, repeated or late."""
         packets: list[bytes] = []
-        waiting: list[Segment] = []
+        pending: list[Segment] = []
         for segment in unit:
-            full = sum(2 + len(other.data) for other in (*waiting, segment)) > 1400
-            if waiting and (full or self._rarely(0.2)):
-                packets.append(self.device.pseudowire(session).packet(waiting))
-                waiting = []
+            full = sum(2 + len(other.data) for other in (*pending, segment)) > 1400
+            if pending and (full or self._chance(0.2)):
+                packets.append(self.device.pseudowire(session).packet(pending))
+                pending = []
             for at in range(0, len(segment.data), 1400):
                 piece = Segment(segment.data[at : at + 1400], segment.begin, segment.end)
-                waiting.append(piece)
+                pending.append(piece)
                 if len(segment.data) > at + 1400:
-                    packets.append(self.device.pseudowire(session).packet(waiting))
-                    waiting = []
-        if waiting:
-            packets.append(self.device.pseudowire(session).packet(waiting))
+                    packets.append(self.device.pseudowire(session).packet(pending))
+                    pending = []
+        if pending:
+            packets.append(self.device.pseudowire(session).packet(pending))
         for packet in self._shuffled(packets, 0.03):
-            self.now += STEP_NS + (self.random.choice(PAUSES_NS) if self._rarely(0.003) else 0)
+            self.now += STEP_NS + (self.random.choice(PAUSES_NS) if self._chance(0.003) else 0)
             self.records.append(Record(self.now, packet, len(packet)))
 
 
 def hostile_records(config: Config, random: Random, bursts: int) -> list[Record]:
-    """What comes of this many flows' turns."""
+    """Returns the packets of `bursts` calls of Hostile.burst()."""
     hostile = Hostile(config, random)
     for _ in range(bursts):
         hostile.burst()

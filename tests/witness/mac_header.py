@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAC headers from a stream that may be damaged (MULPI, SEC; docs/upstream.md, "Frames").
+"""Model: parses MAC headers of a stream that may be damaged (docs/upstream.md, "Frames").
 
-`witness.docsis` reads whole frames and refuses all that our own side would not send; this reads
-what stands there and tells how far a receiver can go on. Reserved bits are not looked at.
+Unlike vcmts.witness.docsis, which decodes whole correct frames, it accepts any bytes, and returns
+the drop reason and the size of the frame. Reserved bits are ignored.
 """
 
 from dataclasses import dataclass, field
@@ -18,8 +18,7 @@ PACKET, MANAGEMENT, REQUEST, QUEUE_REQUEST, FRAGMENT, CONCATENATION, RESERVED = 
     "concatenation",
     "reserved",
 )
-# FC without EHDR_ON. Packet and isolation PDUs have a second code each; what carries SYNC comes
-# from no modem.
+# FC without EHDR_ON. Packet and isolation PDUs have two codes each. Modems send no SYNC.
 KINDS = {
     0x00: PACKET,
     0x02: PACKET,
@@ -41,7 +40,7 @@ class Privacy:
     key_sequence: int
     enabled: bool
     toggle: int
-    identifier: int  # SID; of BP_DOWN a SAID
+    identifier: int  # SID; SAID in BP_DOWN
     upstream: bool
     piggyback: int = 0
     fragment: int | None = None
@@ -49,7 +48,8 @@ class Privacy:
 
 @dataclass
 class MacHeader:
-    """`size` is the bytes of the whole frame, None where the header does not tell."""
+    """A parsed header. `size`: bytes of the whole frame; None if unknown. `fault`: a drop
+    reason."""
 
     kind: str
     header_size: int
@@ -79,7 +79,7 @@ def _read_request(data: bytes, kind: str) -> MacHeader | None:
 
 
 def _read_element(header: MacHeader, eh_type: int, value: bytes) -> bool:
-    """Whether the element is well formed and may stand here."""
+    """Reads an element into the header. Returns False if it is malformed or not allowed."""
     if eh_type == 0:
         return not value
     if eh_type == 1:
@@ -123,7 +123,7 @@ def _read_elements(header: MacHeader, ehdr: bytes) -> bool:
 
 
 def _fault(header: MacHeader, fc: int, ehdr: bytes) -> str | None:
-    """What is wrong with a header whose HCS is right; reads its elements."""
+    """Reads the elements of a header with valid HCS. Returns a drop reason or None."""
     has_ehdr, timing = bool(fc & 1), fc & 0xFE == TIMING
     if header.kind == RESERVED and not timing:
         return "frame_reserved"
@@ -137,7 +137,7 @@ def _fault(header: MacHeader, fc: int, ehdr: bytes) -> str | None:
 
 
 def read_mac_header(data: bytes) -> MacHeader | None:
-    """The header at the start of `data`; None where more bytes are needed to read it."""
+    """Parses the header at the start of `data`; None if more bytes are needed."""
     if len(data) < FIXED:
         return None
     kind = KINDS.get(data[0] & 0xFE, RESERVED)
@@ -155,5 +155,5 @@ def read_mac_header(data: bytes) -> MacHeader | None:
     header = MacHeader(kind, FIXED + elen, FIXED + length)
     header.fault = _fault(header, data[0], data[4 : 4 + elen])
     if header.fault is None and kind == CONCATENATION:
-        header.size = FIXED  # the frames behind it are frames of the stream
+        header.size = FIXED  # its frames count as frames of the stream
     return header

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs: who may send upstream, in which minislots (MULPI, bandwidth allocation map).
+"""Encodes and decodes MAPs, versions 1 and 5 (MULPI, bandwidth allocation map).
 
-Behind the header of the management message, versions 1 and 5:
+The body of the management message:
 
       0         1       2..3           4..7          8..11      12..15           16..
     | channel | count | elements ... | alloc start | ack time | 4 back-offs    | 4 bytes each
     | 01      | 00    | 04 00        | 01556601    | 01556471 | 00 04 00 0A    | FFFCC000 ..
 
-An element is SID(14) IUC(4) offset(14). `read` refuses what breaks a rule of one MAP alone.
+An element is SID(14) IUC(4) offset(14). read() checks the rules that concern a single MAP.
 """
 
 from dataclasses import dataclass
@@ -20,18 +20,19 @@ REQUEST, REQUEST_DATA, INITIAL, STATION = 1, 2, 3, 4
 NULL, ACK = 7, 8
 DATA = frozenset({5, 6, 9, 10, 11, 12, 13})
 WITH_MINISLOTS = DATA | {REQUEST, REQUEST_DATA, INITIAL, STATION}
-MOST_ELEMENTS = {1: 240, 5: 490}
-MOST_MINISLOTS = {1: 4096, 5: 16383}
+MAX_ELEMENTS = {1: 240, 5: 490}
+MAX_MINISLOTS = {1: 4096, 5: 16383}
 HEADER = 16
 
 
 class MapError(ValueError):
-    """The bytes are no MAP, or it says what it may not."""
+    """Malformed MAP, or one that violates a rule."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """`minislots` begin `offset` behind the alloc start; what describes none has 0."""
+    """An allocation. `offset`: from the alloc start; `minislots`: 0 for acknowledgements and
+    pending grants."""
 
     sid: int
     iuc: int
@@ -41,7 +42,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Map:
-    """`elements` have minislots; `pending` and `acks` stand behind the null element."""
+    """A MAP. `elements`: before the null element; `pending`, `acks`: after it."""
 
     version: int
     channel: int
@@ -74,8 +75,8 @@ def _elements(body: bytes) -> list[Element]:
     return [Element(word >> 18, word >> 14 & 0xF, word & 0x3FFF) for word in words]
 
 
-def _described(found: list[Element], most: int) -> tuple[tuple[Element, ...], int]:
-    """Those with minislots, which these get, and how many there are together."""
+def _measure(found: list[Element], most: int) -> tuple[tuple[Element, ...], int]:
+    """Returns the elements before the null element, with their minislots, and the total."""
     if not found:
         raise MapError("no null element")
     if found[0].offset:
@@ -101,22 +102,22 @@ def _described(found: list[Element], most: int) -> tuple[tuple[Element, ...], in
 
 
 def read(body: bytes, version: int) -> Map:
-    """The body of a message of `version`, 1 or 5; a MapError where it breaks a rule."""
-    if version not in MOST_ELEMENTS:
+    """Decodes the body of a message of `version` 1 or 5. Raises MapError if it violates a rule."""
+    if version not in MAX_ELEMENTS:
         raise MapError(f"version {version}")
     if len(body) < HEADER:
         raise MapError(f"{len(body)} bytes")
     count = _count(body, version)
-    if count > MOST_ELEMENTS[version]:
+    if count > MAX_ELEMENTS[version]:
         raise MapError(f"{count} elements")
     if len(body) != HEADER + 4 * count:
         raise MapError(f"{count} elements in {len(body)} bytes")
     if max(body[12:16]) > 15 or body[12] > body[13] or body[14] > body[15]:
         raise MapError(f"back-off windows {body[12:16].hex()}")
     found = _elements(body)
-    elements, minislots = _described(found, MOST_MINISLOTS[version])
-    behind = found[len(elements) + 1 :]
-    for element in behind:
+    elements, minislots = _measure(found, MAX_MINISLOTS[version])
+    after = found[len(elements) + 1 :]
+    for element in after:
         if element.offset != minislots or element.iuc not in DATA | {ACK}:
             raise MapError(f"behind the null element: {element}")
     return Map(
@@ -129,13 +130,13 @@ def read(body: bytes, version: int) -> Map:
         data=(body[14], body[15]),
         elements=elements,
         minislots=minislots,
-        pending=tuple(element for element in behind if element.iuc != ACK),
-        acks=tuple(element for element in behind if element.iuc == ACK),
+        pending=tuple(element for element in after if element.iuc != ACK),
+        acks=tuple(element for element in after if element.iuc == ACK),
     )
 
 
 def write(map_: Map) -> bytes:
-    """The body; what stands behind the null element: first the pending, then the acks."""
+    """Encodes the body. After the null element: pending grants, then acknowledgements."""
     end = Element(0, NULL, map_.minislots)
     found = [*map_.elements, end, *map_.pending, *map_.acks]
     if map_.version == 1:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs of several channels, held against each other and against what was asked for: no overlap, in
-order, whole frames, no minislot twice, nothing granted that nobody asked for (MULPI, upstream
-bandwidth allocation; docs/upstream-scheduler.md).
+"""Checks the MAPs of several channels against each other and against the bandwidth requests.
+
+MAPs must be in order, without overlap, of whole frames, and grant only what was requested (MULPI,
+upstream bandwidth allocation; docs/upstream-scheduler.md).
 
     validator = Validator({9: Channel(minislot_bytes=48, frame_minislots=235)},
                           {(9, 100): Flow("upload")})
@@ -45,29 +46,29 @@ FIRST_MULTICAST = 0x3E00
 
 @dataclass(frozen=True)
 class Channel:
-    """What a minislot is. 0 and None: not looked at."""
+    """Properties of a channel. 0 and None: not checked."""
 
     minislot_bytes: int = 0
-    burst_minislots: int = 0  # of each grant, for preamble and guard time
+    burst_minislots: int = 0  # per grant, for preamble and guard time
     frame_minislots: int = 1  # MAPs describe whole frames
-    request_minislots: int = 1  # of an opportunity; a region holds one at least
+    request_minislots: int = 1  # per request opportunity; a region has one or more
     max_burst_minislots: int = 0
     ucd_count: int | None = None
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Whose a SID is. All SIDs of one `name` are granted from the same requests."""
+    """The flow of a SID. All SIDs of one `name` share its requests."""
 
     name: str
-    header_bytes: int = 0  # that each grant carries beside what was asked for
-    max_burst: int = 0  # bytes of one grant, without these; 0: no limit
-    unsolicited: bool = False  # is granted what it did not ask for
+    header_bytes: int = 0  # per grant, in addition to the request
+    max_burst: int = 0  # bytes per grant, without header_bytes; 0: no limit
+    unsolicited: bool = False  # grants need no request
 
 
 @dataclass(frozen=True)
 class Grant:
-    """`minislot` does not wrap: it goes on counting beyond 32 bits."""
+    """A data grant. `minislot` does not wrap at 32 bits."""
 
     flow: str
     channel: int
@@ -79,7 +80,8 @@ class Grant:
 
 @dataclass
 class _Seen:
-    """Of a channel: where its last MAP ended and its acknowledgements are, not wrapped."""
+    """State of a channel, in minislots that do not wrap: begin of the first MAP, end of the last
+    one, ack time."""
 
     first: int
     end: int
@@ -88,8 +90,8 @@ class _Seen:
 
 @dataclass
 class Account:
-    """What a flow asked for and was not granted. A grant is rounded up to minislots, so how much of
-    it is what was asked for is not known: `most` bytes can still be owed, `least` surely are."""
+    """Requested bytes of a flow that are not granted yet: between `least` and `most`, as grants are
+    rounded up to minislots."""
 
     most: int = 0
     least: int = 0
@@ -97,9 +99,8 @@ class Account:
 
 @dataclass
 class Validator:
-    """Holds MAPs of several channels against their order and what was asked for; each wrong one is
-    a MapError. `gaps` has the minislots between MAPs, `used` those of each kind: data, request,
-    initial, station, idle (of SID 0)."""
+    """Checks MAPs in the order of transmission; raises MapError. `gaps`: minislots between MAPs.
+    `used`: minislots per kind: data, request, initial, station, idle (SID 0)."""
 
     channels: Mapping[int, Channel]
     flows: Mapping[tuple[int, int], Flow] = field(default_factory=dict)
@@ -112,20 +113,20 @@ class Validator:
     _round: set[int] = field(default_factory=set)
 
     def ask(self, flow: str, size: int) -> None:
-        """A request of `size` bytes beside all before, when the scheduler takes it."""
+        """Adds a request of `size` bytes. Call it when the scheduler gets the request."""
         account = self.accounts.setdefault(flow, Account())
         account.most += size
         account.least += size
 
     def forget(self, flow: str) -> None:
-        """The flow is removed or changed: nothing is owed to it."""
+        """Discards the requests of a flow that was removed or changed."""
         self.accounts.pop(flow, None)
 
     def take(self, map_: Map) -> list[Grant]:
-        """The next MAP of its channel, in the order in which they are sent; its data grants."""
+        """Checks the next MAP of its channel. Returns its data grants."""
         channel = self.channels.get(map_.channel)
         if channel is None:
-            raise MapError(f"channel {map_.channel} is not there")
+            raise MapError(f"channel {map_.channel} is unknown")
         if channel.ucd_count not in (None, map_.ucd_count):
             raise MapError(f"UCD count {map_.ucd_count}, wanted {channel.ucd_count}")
         start = self._follow(map_, channel)
@@ -144,20 +145,20 @@ class Validator:
         return grants
 
     def end_round(self) -> list[str]:
-        """All MAPs that are made together were taken. Who is owed something on their channels has a
-        grant pending in one of them: to all others there nothing is owed any more. Returns those of
-        these to whom something surely is: they were forgotten."""
-        there = {flow.name for (number, _), flow in self.flows.items() if number in self._round}
-        silent = [name for name in self.accounts if name in there - self._pending]
-        forgotten = [name for name in silent if self.accounts[name].least]
-        for name in silent:
+        """Ends a set of MAPs that were made together. A flow with ungranted requests must have a
+        pending grant in one of them. Returns the flows that violate this, and discards the requests
+        of all flows without one."""
+        in_round = {flow.name for (number, _), flow in self.flows.items() if number in self._round}
+        without_grant = [name for name in self.accounts if name in in_round - self._pending]
+        forgotten = [name for name in without_grant if self.accounts[name].least]
+        for name in without_grant:
             del self.accounts[name]
         self._pending.clear()
         self._round.clear()
         return forgotten
 
     def _follow(self, map_: Map, channel: Channel) -> int:
-        """The first minislot, not wrapped: behind all that was described before."""
+        """Checks that the MAP follows the previous one. Returns its first minislot, not wrapped."""
         if map_.minislots % channel.frame_minislots:
             raise MapError(f"{map_.minislots} minislots, a frame has {channel.frame_minislots}")
         seen = self._seen.get(map_.channel)
@@ -188,7 +189,7 @@ class Validator:
     def _flow(self, channel: int, sid: int) -> Flow:
         flow = self.flows.get((channel, sid))
         if flow is None:
-            raise MapError(f"SID {sid} of channel {channel} is nobody's")
+            raise MapError(f"SID {sid} of channel {channel} is unknown")
         return flow
 
     def _grant(self, number: int, channel: Channel, element: Element, start: int) -> Grant:
@@ -199,15 +200,15 @@ class Validator:
         size = (element.minislots - channel.burst_minislots) * channel.minislot_bytes
         size -= flow.header_bytes
         if channel.minislot_bytes:
-            self._owe(flow, size, channel.minislot_bytes)
+            self._settle(flow, size, channel.minislot_bytes)
         at = start + element.offset
         return Grant(flow.name, number, element.sid, at, element.minislots, size)
 
-    def _owe(self, flow: Flow, size: int, minislot: int) -> None:
-        """A grant is what was asked for, rounded up to minislots."""
-        least = size - minislot + 1  # bytes that one minislot less would not hold
+    def _settle(self, flow: Flow, size: int, minislot: int) -> None:
+        """Subtracts a grant from the requests of a flow."""
+        least = size - minislot + 1  # the smallest request that needs as many minislots
         if size <= 0:
-            raise MapError(f"{flow.name}: a grant without room for a byte")
+            raise MapError(f"{flow.name}: a grant too small for one byte")
         if flow.max_burst and least > flow.max_burst:
             raise MapError(f"{flow.name}: grant of {size} bytes, allowed {flow.max_burst}")
         if flow.unsolicited:
@@ -219,7 +220,7 @@ class Validator:
         account.least = max(account.least - size, 0)
 
     def _region(self, number: int, channel: Channel, element: Element) -> None:
-        """For requests of all, of several (multicast), or a poll of one."""
+        """Checks a request region: broadcast, multicast, or a poll of one SID."""
         if element.sid < FIRST_MULTICAST:
             self._flow(number, element.sid)
         if element.minislots < channel.request_minislots:
@@ -230,12 +231,12 @@ class Validator:
 
 
 def _ahead(known: int, wrapped: int) -> int:
-    """How far `wrapped`, of 32 bits, is ahead of `known`; behind it is negative."""
+    """The distance from `known` to `wrapped`, which has 32 bits; negative if it is before."""
     return (wrapped - known + WRAP // 2) % WRAP - WRAP // 2
 
 
 def _check_once(grants: list[Grant], flows: Mapping[tuple[int, int], Flow]) -> None:
-    """Of what was asked for, a SID gets one block in a MAP."""
+    """Checks that a SID has only one solicited grant per MAP."""
     asked = [g.sid for g in grants if not flows[g.channel, g.sid].unsolicited]
     for sid in asked:
         if asked.count(sid) > 1:

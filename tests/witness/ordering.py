@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts things with sequence numbers in order (docs/upstream.md, "Packets", 3).
-
-The same rules for PSP packets and for segments, with another window and other names.
-"""
+"""Model: reorder queue for PSP packets and for segments (docs/upstream.md, "Packets", 3)."""
 
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from witness.books import Books
+from witness.accounting import Accounting
 
 T = TypeVar("T")
 
-HISTORY = 64  # numbers before the first missing one whose fate is remembered
-PATIENCE = 64  # late or duplicate ones in a row; the next of them starts anew
-SILENCE = 10**9  # ns without any; then the first one that is late or duplicate does
+HISTORY = 64  # numbers before the first missing one of which delivery is recorded
+RESYNC_COUNT = 64  # after as many late or duplicate items in a row, the next one resynchronizes
+RESYNC_NS = 10**9  # after this time without items, a late or duplicate item resynchronizes
 
 
 class Gap:
-    """Stands between items that do not follow each other."""
+    """Marks missing items in the output."""
 
 
 GAP = Gap()
@@ -26,7 +23,7 @@ GAP = Gap()
 
 @dataclass(frozen=True)
 class Names:
-    """Of counters and drop reasons."""
+    """Names of counters and drop reasons."""
 
     gaps: str
     missing: str
@@ -51,87 +48,87 @@ SEGMENT_NAMES = Names(
 
 @dataclass
 class Order(Generic[T]):
-    """One number space. What is pushed comes back in order, with a GAP where something is missing.
+    """A reorder queue. It returns items in order, with GAP where items are missing.
 
-    `timeout` and the times are nanoseconds.
+    `timeout` and times are nanoseconds.
     """
 
-    books: Books
+    accounting: Accounting
     names: Names
     modulus: int
     window: int
     timeout: int
     first_missing: int | None = None
-    waiting: dict[int, T] = field(default_factory=dict)
-    fate: deque[tuple[int, bool]] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    pending: dict[int, T] = field(default_factory=dict)
+    history: deque[tuple[int, bool]] = field(default_factory=lambda: deque(maxlen=HISTORY))
     repeated: int = 0
-    last: int = 0  # when a number came
-    waiting_since: int = 0  # when the first missing number became the first that is missed
+    last: int = 0  # time of the last item
+    gap_since: int = 0  # time since which first_missing delays other items
 
     @property
     def deadline(self) -> int | None:
-        """When the first gap is to be given up."""
-        return self.waiting_since + self.timeout if self.waiting else None
+        """When the reorder timer of the first gap expires; None without a gap."""
+        return self.gap_since + self.timeout if self.pending else None
 
     def _ahead(self, number: int) -> int:
         assert self.first_missing is not None
         return (number - self.first_missing) % self.modulus
 
-    def _pass(self, delivered: bool) -> None:
+    def _advance(self, delivered: bool) -> None:
         assert self.first_missing is not None
-        self.fate.append((self.first_missing, delivered))
+        self.history.append((self.first_missing, delivered))
         self.first_missing = (self.first_missing + 1) % self.modulus
 
     def _deliver(self) -> list[T | Gap]:
-        """Everything from the first missing number on that is there."""
+        """Returns the pending items that are now in order."""
         out: list[T | Gap] = []
-        while self.first_missing in self.waiting:
-            out.append(self.waiting.pop(self.first_missing))
-            self._pass(delivered=True)
+        while self.first_missing in self.pending:
+            out.append(self.pending.pop(self.first_missing))
+            self._advance(delivered=True)
         return out
 
-    def _give_up(self, now: int) -> list[T | Gap]:
-        """Passes over the first run of missing numbers."""
-        self.books.count(self.names.gaps)
-        while self.first_missing not in self.waiting:
-            self.books.count(self.names.missing)
-            self._pass(delivered=False)
-        self.waiting_since = now
+    def _skip_gap(self, now: int) -> list[T | Gap]:
+        """Skips the first run of missing numbers."""
+        self.accounting.count(self.names.gaps)
+        while self.first_missing not in self.pending:
+            self.accounting.count(self.names.missing)
+            self._advance(delivered=False)
+        self.gap_since = now
         return [GAP, *self._deliver()]
 
-    def _repeat(self, number: int, item: T, now: int) -> list[T | Gap]:
-        if self.repeated == PATIENCE:
+    def _old_number(self, number: int, item: T, now: int) -> list[T | Gap]:
+        if self.repeated == RESYNC_COUNT:
             out: list[T | Gap] = []
-            while self.waiting:
-                out += self._give_up(now)
-            self.books.count(self.names.resyncs)
+            while self.pending:
+                out += self._skip_gap(now)
+            self.accounting.count(self.names.resyncs)
             self.first_missing, self.repeated = number, 0
-            self.fate.clear()
+            self.history.clear()
             return [*out, GAP, *self.push(number, item, now)]
         self.repeated += 1
-        known = number in self.waiting or (number, True) in self.fate
-        self.books.drop(self.names.duplicate if known else self.names.late)
+        known = number in self.pending or (number, True) in self.history
+        self.accounting.drop(self.names.duplicate if known else self.names.late)
         return []
 
     def push(self, number: int, item: T, now: int) -> list[T | Gap]:
         if self.first_missing is None:
             self.first_missing = number
-        if now - self.last >= SILENCE:
-            self.repeated = PATIENCE
+        if now - self.last >= RESYNC_NS:
+            self.repeated = RESYNC_COUNT
         self.last = now
-        if number in self.waiting or self._ahead(number) >= self.modulus // 2:
-            return self._repeat(number, item, now)
+        if number in self.pending or self._ahead(number) >= self.modulus // 2:
+            return self._old_number(number, item, now)
         self.repeated = 0
-        if any(self._ahead(other) > self._ahead(number) for other in self.waiting):
-            self.books.count(self.names.reordered)
-        if not self.waiting or number == self.first_missing:
-            self.waiting_since = now
-        self.waiting[number] = item
+        if any(self._ahead(other) > self._ahead(number) for other in self.pending):
+            self.accounting.count(self.names.reordered)
+        if not self.pending or number == self.first_missing:
+            self.gap_since = now
+        self.pending[number] = item
         out = self._deliver()
-        while number in self.waiting and self._ahead(number) > self.window:
-            out += self._give_up(now)
+        while number in self.pending and self._ahead(number) > self.window:
+            out += self._skip_gap(now)
         return out
 
     def expire(self, now: int) -> list[T | Gap]:
-        """Gives up the first gap if its time has come."""
-        return self._give_up(now) if self.deadline is not None and now >= self.deadline else []
+        """Skips the first gap if its timer has expired."""
+        return self._skip_gap(now) if self.deadline is not None and now >= self.deadline else []

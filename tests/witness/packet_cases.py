@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets and bursts, and what must be counted for them: found by hand."""
+"""Test cases with packets and bursts, and the drops and counters expected for each, determined by
+hand."""
 
 from dataclasses import replace
 from ipaddress import IPv4Address
@@ -19,7 +20,13 @@ from vcmts.witness.uepi import (
     encode_header,
     encode_trailer,
 )
-from witness.cable_modem import RNG_REQ, Dress, management_frame, management_message, packet_frame
+from witness.cable_modem import (
+    RNG_REQ,
+    FrameOptions,
+    management_frame,
+    management_message,
+    packet_frame,
+)
 from witness.rig import GAP_NS, Cases, Rig
 from witness.sample import UPSTREAM
 from witness.subscriber import arp_frame, ip_frame, numbered_frame, udp_frame
@@ -39,7 +46,9 @@ CORE, RPD = IPv4Address("192.168.1.1"), IPv4Address("192.168.1.2")
 MS = 10**6
 
 
-FRAME = packet_frame(PLAIN.security, 10, numbered_frame(PLAIN.addresses[0], 0, 60), Dress(None))
+FRAME = packet_frame(
+    PLAIN.security, 10, numbered_frame(PLAIN.addresses[0], 0, 60), FrameOptions(None)
+)
 
 
 FEC = TrailerFlag.FEC_VALID
@@ -72,7 +81,7 @@ def good(rig: Rig) -> bytes:
 
 
 def patched(packet: bytes, at: int, new: bytes) -> bytes:
-    """With other bytes, and the IPv4 checksum right again."""
+    """Replaces bytes at `at`, and updates the IPv4 checksum."""
     packet = packet[:at] + new + packet[at + len(new) :]
     header = packet[14:24] + b"\0\0" + packet[26:34]
     return packet[:24] + internet_checksum(header).to_bytes(2, "big") + packet[26:]
@@ -164,7 +173,7 @@ def psp_truncated(rig: Rig) -> None:
 
 
 @case({"psp_control": 1, "psp_extended": 1, "psp_trailing": 1})
-def psp_of_other_kinds(rig: Rig) -> None:
+def psp_header_bits(rig: Rig) -> None:
     rig.put(rig.l2tp(SC_QAM, encode_psp(Psp(7, WHOLE, vccv=True, header_extension=1))))
     rig.put(rig.l2tp(SC_QAM, encode_psp(Psp(7, WHOLE, header_extension=2))))
     rig.put(rig.l2tp(SC_QAM, encode_psp(Psp(7, WHOLE)) + b"\0"))
@@ -172,7 +181,7 @@ def psp_of_other_kinds(rig: Rig) -> None:
 
 @case({}, psp_packets=3, psp_segments=6, transmitted=2)
 def allowed_packets(rig: Rig) -> None:
-    """A tag, no sequence number, no segments."""
+    """A VLAN tag, no sequence number, no segments."""
     packet = good(rig)
     rig.put(packet[:12] + bytes.fromhex("81000005") + packet[12:])
     rig.psp(SC_QAM, None, *WHOLE)
@@ -184,36 +193,36 @@ def allowed_packets(rig: Rig) -> None:
 
 @case({"psp_duplicate": 2}, psp_packets=3, psp_gaps=0, psp_reordered=1, transmitted=3)
 def psp_duplicate(rig: Rig) -> None:
-    """65534 was delivered; 0 waits when it comes again."""
+    """65534 was delivered; 0 is pending when it is repeated."""
     for number in (65534, 0, 65534, 0, 65535):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({"psp_late": 2}, psp_packets=2, psp_gaps=1, psp_missing=33, transmitted=2)
 def psp_late(rig: Rig) -> None:
-    """34 is 33 ahead of 1; 99 was never asked for."""
+    """34 is 33 ahead of the missing 1, one more than the window."""
     for number in (0, 34, 1, 65535):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({}, psp_packets=34, psp_gaps=0, psp_reordered=32, transmitted=34)
-def just_within_the_window(rig: Rig) -> None:
-    """33 is 32 ahead of 1, which then comes, and so do the others."""
+def reorder_window_of_32(rig: Rig) -> None:
+    """33 is 32 ahead of the missing 1. All numbers between arrive later."""
     for number in (0, 33, *range(1, 33)):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({}, psp_packets=4, psp_gaps=2, psp_missing=31, transmitted=4)
-def gaps_one_after_the_other(rig: Rig) -> None:
-    """With 34 the 1 is given up, 2 and 3 follow; 34 then waits for 4 to 33 until time is over."""
+def two_gaps(rig: Rig) -> None:
+    """34 makes the queue skip 1 and deliver 2 and 3. Then 34 is pending until the timer expires."""
     for number in (0, 2, 3, 34):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({"psp_late": 1}, psp_packets=3, psp_gaps=1, psp_missing=1, transmitted=3)
-def given_up_in_time(rig: Rig) -> None:
+def reorder_timeout(rig: Rig) -> None:
     rig.psp(SC_QAM, 0, *WHOLE)
-    rig.wait(50 * MS)  # nothing is missed yet
+    rig.wait(50 * MS)  # nothing is missing yet
     rig.psp(SC_QAM, 2, *WHOLE)
     rig.wait(5 * MS)
     rig.psp(SC_QAM, 1, *WHOLE, flow=0)
@@ -222,7 +231,7 @@ def given_up_in_time(rig: Rig) -> None:
 
 @case({"psp_duplicate": 63, "psp_late": 1}, psp_resyncs=1, psp_packets=66, psp_gaps=0)
 def psp_resync(rig: Rig) -> None:
-    """The device begins anew with 0: 64 are refused, the last of them was never delivered."""
+    """The device restarts at 0: 64 packets are dropped, the last of which was never delivered."""
     for number in range(64):
         rig.psp(SC_QAM, number, *WHOLE)
     for number in (*range(1, 64), 65535, 0, 1):
@@ -231,7 +240,7 @@ def psp_resync(rig: Rig) -> None:
 
 @case({"psp_duplicate": 1, "psp_late": 1}, psp_resyncs=1, psp_packets=6, psp_missing=0)
 def psp_resync_after_silence(rig: Rig) -> None:
-    """What was silent for a second may have begun anew; what was not has not."""
+    """An old number resynchronizes after a second without packets, not before."""
     for number in (7, 8, 9):
         rig.psp(SC_QAM, number, *WHOLE)
     rig.wait(1000 * MS - 2 * GAP_NS)
@@ -242,21 +251,21 @@ def psp_resync_after_silence(rig: Rig) -> None:
 
 
 @case({"psp_duplicate": 64}, psp_resyncs=0, psp_packets=65)
-def no_resync(rig: Rig) -> None:
-    """Between them one came in order."""
+def no_resync_after_packet_in_order(rig: Rig) -> None:
+    """One packet in order is among the duplicates."""
     for number in (*range(64), *range(32), 64, *range(32, 64)):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({"psp_late": 1, "psp_duplicate": 1}, psp_packets=66)
-def what_is_remembered(rig: Rig) -> None:
-    """Behind 65 the last 64 are 2 to 65."""
+def history_of_64_packets(rig: Rig) -> None:
+    """After 65, the history has 2 to 65: 2 is a duplicate, 1 is late."""
     for number in (*range(66), 1, 2):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
 @case({}, psp_packets=4, psp_gaps=0)
-def flows_count_for_themselves(rig: Rig) -> None:
+def sequence_per_psp_flow(rig: Rig) -> None:
     for number, flow in ((10, 0), (500, 1), (11, 0), (501, 1)):
         rig.psp(SC_QAM, number, *WHOLE, flow=flow)
 
@@ -266,7 +275,7 @@ def flows_count_for_themselves(rig: Rig) -> None:
 
 @case({"burst_headless": 2}, bursts=3, segments=1, transmitted=1)
 def burst_headless(rig: Rig) -> None:
-    """All up to the next header is one."""
+    """All segments up to the next header count as one burst."""
     rig.psp(SC_QAM, 0, body(), tail(), body(), *WHOLE, tail())
 
 
@@ -278,7 +287,7 @@ def burst_gap(rig: Rig) -> None:
 
 @case({"burst_headless": 1}, bursts=3, psp_missing=1, transmitted=2)
 def gap_between_bursts(rig: Rig) -> None:
-    """No burst was open, so that what follows has lost its header."""
+    """No burst was open at the gap, so the following segments have no header."""
     rig.psp(SC_QAM, 0, *WHOLE)
     rig.psp(SC_QAM, 2, *CUTS, tail(), *WHOLE)
 
@@ -290,7 +299,7 @@ def burst_broken(rig: Rig) -> None:
 
 @case({"burst_header": 4}, bursts=5, transmitted=1)
 def burst_header(rig: Rig) -> None:
-    """In one with the trailer, one byte too few or too many, of OFDMA."""
+    """Header and trailer in one segment, one byte too few or too many, and an OFDMA header."""
     long = Segment(head().data + b"\0", True, False)
     short = Segment(head().data[:7], True, False)
     other = Segment(encode_header(OfdmaHeader(5, 10, 0, 0, 2048)), True, False)
@@ -317,7 +326,7 @@ def burst_trailer(rig: Rig) -> None:
 
 @case({}, odd_trailers=3, transmitted=5, fec_uncorrectable=2 + 3 + 4)
 def odd_trailers(rig: Rig) -> None:
-    """Cut off, too long, a vendor field that does not fit; the first eight bytes count."""
+    """Truncated, too long, a vendor field of wrong size. The first eight bytes are valid."""
     block = Equalizer(0, 0, 0, bytes(96))
     known = encode_trailer(ScQamTrailer(1, 0, 4, 0, FEC, block))
     trailers = [
@@ -333,12 +342,12 @@ def odd_trailers(rig: Rig) -> None:
 
 @case({"burst_too_long": 2}, bursts=3, transmitted=1, padding_bytes=65535 - len(FRAME))
 def burst_too_long(rig: Rig) -> None:
-    """65,535 bytes in 64 pieces are allowed, neither a byte nor a piece more."""
+    """The maximum is 65,535 bytes in 64 segments."""
     segments: list[Segment] = []
     for size, pieces in ((65536, 64), (65, 65), (65535, 64)):
         data = (FRAME + bytes(size))[:size]
-        cuts = [data[size * n // pieces : size * (n + 1) // pieces] for n in range(pieces)]
-        segments += [head(), *(body(cut) for cut in cuts), tail()]
+        offsets = [data[size * n // pieces : size * (n + 1) // pieces] for n in range(pieces)]
+        segments += [head(), *(body(offset) for offset in offsets), tail()]
     for number, segment in enumerate(segments):
         rig.psp(SC_QAM, number, segment)
 
@@ -352,12 +361,12 @@ def burst_timeout(rig: Rig) -> None:
 
 @case({"unknown_sid": 1}, bursts=3, no_bursts=2, segments=0)
 def unknown_sid(rig: Rig) -> None:
-    """SID 3 is one of the other channel. Without payload nobody asks for the SID."""
+    """SID 3 is of the other channel. The SID of an empty burst is not checked."""
     rig.psp(SC_QAM, 0, head(3), body(), tail(), head(3), tail(), head(10), tail())
 
 
 @case({"not_ranging": 2, "unknown_sid": 1}, management=1, segments=3, requests=0)
-def ranging_takes_any_sid(rig: Rig) -> None:
+def ranging_accepts_any_sid(rig: Rig) -> None:
     request = encode_request(Request(10, 1))
     rig.psp(RANGING, 1, head(), body(request), tail())
     message = management_frame(management_message(PLAIN.mac, RNG_REQ, b"x"))
@@ -366,8 +375,8 @@ def ranging_takes_any_sid(rig: Rig) -> None:
 
 
 @case({"not_ranging": 1}, requests=2, bad_requests=1, request_frames=3, management=1, transmitted=0)
-def where_modems_ask_any_does(rig: Rig) -> None:
-    """Whatever the SID of the opportunity: a flow's with segment headers, and one of nobody."""
+def request_region_accepts_any_sid(rig: Rig) -> None:
+    """The SID of the burst may be of a flow with segment headers, or unknown."""
     for number, (of, sid) in enumerate([(11, 10), (0x3FFF, 20), (10, 9)]):
         rig.psp(SC_QAM, number, head(of, iuc=1), body(encode_request(Request(sid, 1))), tail())
     message = management_frame(management_message(PLAIN.mac, RNG_REQ, b"x"))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A bench for the upstream's model: packets are put in by hand, with time between them."""
+"""A test bench for the upstream: builds captures of packets, and runs the model on these.
+
+The modems are those of witness.sample.UPSTREAM: KEYED (with a key), PLAIN (without), OLD (pre-3.0).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +14,7 @@ from vcmts.witness.docsis import SegmentHeader, encode_segment_header
 from vcmts.witness.l2tp import encode_datagram
 from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import Record
-from witness.cable_modem import Dress, packet_frame
+from witness.cable_modem import FrameOptions, packet_frame
 from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
@@ -46,18 +49,18 @@ class Rig:
         self.put(self.l2tp(session, encode_psp(psp)))
 
     def burst(self, channel: int, sid: int, payload: bytes, *, segmented: bool = False) -> None:
-        """A faultless burst on a channel's data session, in packets of its own."""
+        """Adds a correct burst of a channel's data session, in packets of its own."""
         found = self.config.upstream.channels[channel - 1]
         burst = self.device.burst(found, sid, payload, segmented=segmented)
         for packet in self.device.pack(found, found.session, [burst]):
             self.put(packet)
 
     def result(self) -> Result:
-        """After all timeouts."""
+        """The model's result after all timeouts."""
         return expect_upstream(self.records, self.config)
 
     def model(self) -> Model:
-        """Right behind the last packet."""
+        """The model right after the last packet."""
         model = Model(self.config)
         for record in self.records:
             model.packet(record.data, record.time_ns)
@@ -66,7 +69,8 @@ class Rig:
 
 @dataclass(frozen=True)
 class Case:
-    """What to put in, and what must be counted: all drops, and these counters (0: not at all)."""
+    """A test case. `build` adds packets. `drops`: all expected drops; `counters`: some expected
+    counters, which may be 0."""
 
     name: str
     build: Callable[[Rig], object]
@@ -76,6 +80,8 @@ class Case:
 
 @dataclass
 class Cases:
+    """A list of cases. An instance is a decorator factory that adds the function as a case."""
+
     cases: list[Case] = field(default_factory=list)
 
     def __call__(
@@ -97,7 +103,7 @@ def check(case: Case, rig: Rig) -> Result:
     result = rig.result()
     assert result.drops == dict(case.drops)
     assert {name: result.counters[name] for name in case.counters} == dict(case.counters)
-    assert not any(result.held.values())
+    assert not any(result.pending.values())
     return result
 
 
@@ -109,8 +115,8 @@ def packet(number: int = 0, size: int = 60) -> bytes:
 
 
 def plain(number: int = 0, size: int = 60) -> bytes:
-    """A frame of the modem without key: 70 bytes for a packet of 60."""
-    return packet_frame(PLAIN.security, 11, packet(number, size), Dress(None))
+    """A MAC frame of modem PLAIN: 70 bytes for a packet of 60."""
+    return packet_frame(PLAIN.security, 11, packet(number, size), FrameOptions(None))
 
 
 def with_hcs(header: bytes) -> bytes:
@@ -118,12 +124,12 @@ def with_hcs(header: bytes) -> bytes:
 
 
 def mac(fc: int, parm: int, length: int, rest: bytes = b"") -> bytes:
-    """A MAC frame with whatever header, and a good HCS."""
+    """A MAC frame with any header, and a valid HCS."""
     ehdr = rest[: parm if fc & 1 else 0]
     return with_hcs(bytes([fc, parm]) + length.to_bytes(2, "big") + ehdr) + rest[len(ehdr) :]
 
 
-def spoilt(data: bytes, at: int) -> bytes:
+def corrupted(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
@@ -132,11 +138,11 @@ def segment(number: int, payload: bytes, pointer: int | None = None, cluster: in
 
 
 def send(rig: Rig, *segments: bytes) -> None:
-    """Bursts of service flow 202, whose SID cluster is 1."""
+    """Sends segments in service flow 202, SID cluster 1."""
     for data in segments:
         rig.burst(1, 11, data, segmented=True)
 
 
 def whole(rig: Rig, *frames: bytes, sid: int = 10) -> None:
-    """A burst of service flow 201, without segment headers."""
+    """Sends frames in a burst without segment headers; by default in service flow 201."""
     rig.burst(1, sid, b"".join(frames))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an R-PHY device sends for the bursts that it receives: UEPI in PSP in L2TPv3."""
+"""Encodes what an R-PHY device sends for received bursts: UEPI in PSP in L2TPv3."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,15 +20,15 @@ from vcmts.witness.uepi import (
 )
 
 IUC = 5
-MINISLOTS = 100  # from grant to grant
-MOST_PIECES = 60  # of a burst, less than a receiver has to take
+MINISLOTS = 100  # between grants
+MAX_PIECES = 60  # segments per burst, fewer than a receiver must accept
 CODEWORD = 200
 MEASURED = TrailerFlag.FEC_VALID | TrailerFlag.SNR_VALID
 
 
 @dataclass
 class Pseudowire:
-    """Sends packets of one session. Sequence numbers count each PSP flow, or the session."""
+    """The sender of one session. Sequence numbers are per PSP flow, or per session."""
 
     carrier: Carrier
     session: int
@@ -46,12 +46,13 @@ class Pseudowire:
 
 @dataclass
 class RphyDevice:
-    """With `random`, payload and packets are cut anywhere; otherwise packets are filled."""
+    """An R-PHY device. With `random`, it splits bursts and packets at random; else it fills
+    packets."""
 
     config: Config
     random: Random | None = None
     udp: bool = False
-    first_sequence: int = 0xFFFE  # soon past the end of the number space
+    first_sequence: int = 0xFFFE  # so that numbers wrap soon
     pseudowires: dict[int, Pseudowire] = field(default_factory=dict)
     bursts: dict[int, int] = field(default_factory=dict)  # by channel
 
@@ -64,54 +65,55 @@ class RphyDevice:
     def burst(
         self, channel: UpstreamChannel, sid: int, payload: bytes, *, segmented: bool, lost: int = 0
     ) -> Burst:
-        """The next burst of a channel; `lost` codewords were uncorrectable."""
+        """The next burst of a channel. `lost`: number of uncorrectable codewords."""
         number = self.bursts.get(channel.id, 0)
         self.bursts[channel.id] = number + 1
-        place = (IUC, sid, number * MINISLOTS)
+        common = (IUC, sid, number * MINISLOTS)
         empty = not payload
         good = -(-len(payload) // CODEWORD)
         if channel.type == "sc-qam":
             trailer = ScQamTrailer(good, 1, lost, 0x92, MEASURED)
-            return Burst(ScQamHeader(*place, no_burst=empty), payload, trailer)
+            return Burst(ScQamHeader(*common, no_burst=empty), payload, trailer)
         grant = max(len(payload), 2048)
-        header = OfdmaHeader(*place, number, grant, empty, segmented and not empty)
+        header = OfdmaHeader(*common, number, grant, empty, segmented and not empty)
         return Burst(header, payload, OfdmaTrailer(number, good, 1, lost, 0x92, flags=MEASURED))
 
-    def _room(self, segments: Sequence[Segment]) -> int:
-        """Bytes of one more segment."""
+    def _free_bytes(self, segments: Sequence[Segment]) -> int:
+        """The maximum size of one more segment in the packet, bytes."""
         headers = (20 if self.config.rphy.carrier.source.version == 4 else 40) + 4 + 4
         used = sum(2 + len(segment.data) for segment in segments)
         return self.config.rphy.mtu - headers - (12 if self.udp else 0) - used - 2
 
-    def _cut(self, burst: Burst) -> list[Segment]:
-        """The segments of a burst, each fit for a packet of its own."""
+    def _split(self, burst: Burst) -> list[Segment]:
+        """Splits a burst into segments that fit a packet."""
         size = len(burst.payload)
-        most = self._room(())
-        cuts, at = [], 0
+        most = self._free_bytes(())
+        offsets, at = [], 0
         while at < size:
-            least = min(-(-size // MOST_PIECES), most)
+            least = min(-(-size // MAX_PIECES), most)
             at += most if self.random is None else self.random.randint(least, most)
-            cuts.append(at)
-        return list(encode_burst(burst, cuts))
+            offsets.append(at)
+        return list(encode_burst(burst, offsets))
 
-    def _break(self) -> bool:
+    def _flush_early(self) -> bool:
         return self.random is not None and self.random.random() < 0.2
 
     def pack(self, channel: UpstreamChannel, session: int, bursts: Sequence[Burst]) -> list[bytes]:
-        """Packets of one session. On SC-QAM each holds parts of one burst only."""
+        """Packs bursts into packets of a session. On SC-QAM, a packet has parts of one burst
+        only."""
         packets: list[bytes] = []
-        waiting: list[Segment] = []
+        pending: list[Segment] = []
 
         def flush() -> None:
-            if waiting:
-                packets.append(self.pseudowire(session).packet(waiting))
-                waiting.clear()
+            if pending:
+                packets.append(self.pseudowire(session).packet(pending))
+                pending.clear()
 
         for burst in bursts:
-            for segment in self._cut(burst):
-                if self._break() or len(segment.data) > self._room(waiting):
+            for segment in self._split(burst):
+                if self._flush_early() or len(segment.data) > self._free_bytes(pending):
                     flush()
-                waiting.append(segment)
+                pending.append(segment)
             if channel.type == "sc-qam":
                 flush()
         flush()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A service group with one of everything that the witness tells apart, for its own tests."""
+"""Configurations of small service groups for tests: CONFIG with all kinds of downstream channels,
+flows and modems, UPSTREAM with those of the upstream."""
 
 CONFIG = """
 max_frame: 2000
@@ -39,8 +40,8 @@ modems:
     service_flows: [{id: 10}, {id: 11}, {id: 12, priority: 5}]
 """
 
-# The upstream of three modems: two keys and bonding, no privacy, pre-3.0 with a key. It has few
-# buffers for the downstream, as a program that replays takes much of its time to touch them all.
+# Three modems: with two keys and bonding, without privacy, and pre-3.0 with a key. max_queued is
+# low, as a replay spends most of its time initializing buffers.
 UPSTREAM = """
 max_queued: 512
 upstream: {verify_crc: true, frame_timeout: 500 ms}

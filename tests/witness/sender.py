@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A correct downstream sender, so that receivers can be tried without the data plane."""
+"""A correct sender of downstream traffic, to test receivers without the data plane."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ def find_flow(config: Config, flow_id: int) -> tuple[Modem, ServiceFlow]:
 
 
 def mac_frame(modem: Modem, flow: ServiceFlow, packet: bytes, sequence: int = 0) -> Frame:
-    """The frame that brings `packet` to the modem."""
+    """The MAC frame of an Ethernet frame, encrypted for the modem."""
     security = modem.security
     pdu = packet + frame_check_sequence(packet)
     key_sequence, key, iv = security.downstream
@@ -31,10 +31,10 @@ def mac_frame(modem: Modem, flow: ServiceFlow, packet: bytes, sequence: int = 0)
 
 @dataclass
 class Sender:
-    """A correct sender: one packetizer a channel, one sequence a DSID."""
+    """The sender: a packetizer per channel, and a sequence per DSID."""
 
     config: Config
-    first_sequence: int = 65533  # soon past the end of the number space
+    first_sequence: int = 65533  # so that numbers wrap soon
     sequences: dict[int, int] = field(default_factory=dict)
     packetizers: dict[int, Packetizer] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ class Sender:
             )
 
     def send(self, flow_id: int, packet: bytes, channel: int) -> list[bytes]:
-        """Queues an Ethernet frame on a channel; returns the packets that became full."""
+        """Queues an Ethernet frame on a channel. Returns the packets that it filled."""
         modem, flow = find_flow(self.config, flow_id)
         sequence = self.sequences.get(flow_id, self.first_sequence)
         self.sequences[flow_id] = sequence + 1
@@ -54,5 +54,5 @@ class Sender:
         return self.packetizers[channel].push(encode_frame(frame))
 
     def flush(self) -> list[bytes]:
-        """Sends what waits on all channels."""
+        """Sends pending segments of all channels."""
         return [packet for sender in self.packetizers.values() for packet in sender.flush()]

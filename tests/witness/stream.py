@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAC frames out of the segments of a service flow (docs/upstream.md, "Segments", "Frames")."""
+"""Model: extracts MAC frames from the segments of a flow (docs/upstream.md, "Segments",
+"Frames")."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from witness.books import Books
+from witness.accounting import Accounting
 from witness.mac_header import (
     CONCATENATION,
     FRAGMENT,
@@ -27,14 +28,14 @@ def is_padding(rest: bytes) -> bool:
     return rest[:1] == b"\xff" or rest[:6] == bytes(6)
 
 
-# By kind, the reasons to drop what may not stand in a stream.
+# Drop reasons of the kinds of frames that a stream must not contain.
 REQUESTING = {kind: "not_ranging" for kind in (PACKET, FRAGMENT)}
 RANGING = REQUESTING | {kind: "not_ranging" for kind in (REQUEST, QUEUE_REQUEST)}
 JOINED = {FRAGMENT: "frame_reserved"}
 
 
 def fault_of(header: MacHeader, max_frame: int, refused: Mapping[str, str]) -> str | None:
-    """The drop reason that the header alone gives."""
+    """The drop reason of a frame according to its header, or None."""
     if header.fault is not None or header.size is None:
         return header.fault
     if header.kind in refused:
@@ -51,14 +52,14 @@ def fault_of(header: MacHeader, max_frame: int, refused: Mapping[str, str]) -> s
 
 @dataclass
 class Stream(Generic[C]):
-    """One stream of frames. `notice` is told of each good header as soon as it is all there, and
-    `deliver` of the whole frame, with what the caller gave along with the bytes that completed it.
+    """A stream of frames. It calls `notice` for each complete valid header and `deliver` for each
+    complete frame, with the `context` of the bytes that completed it.
 
-    `partial` is the beginning of a frame; `skip` counts the bytes still to come of one that was
-    dropped for its header. At most one of them is not empty.
+    `partial`: the first bytes of an incomplete frame. `skip`: bytes to come of a frame that was
+    dropped by its header. At most one of both is not empty.
     """
 
-    books: Books
+    accounting: Accounting
     max_frame: int
     timeout: int
     notice: Callable[[MacHeader, C], None]
@@ -74,9 +75,9 @@ class Stream(Generic[C]):
         return self.begun + self.timeout if self.partial else None
 
     def lose(self, reason: str) -> None:
-        """The stream goes on at the next pointer."""
+        """Drops the incomplete frame. The stream continues at the next pointer."""
         if self.partial:
-            self.books.drop(reason)
+            self.accounting.drop(reason)
         self.partial, self.skip, self.synced = b"", 0, False
 
     def expire(self, now: int) -> None:
@@ -84,43 +85,43 @@ class Stream(Generic[C]):
             self.lose("frame_timeout")
 
     def burst(self, payload: bytes, context: C, now: int) -> None:
-        """Frames without segment header: the burst starts with one and ends the last."""
+        """Adds a burst without segment header, which has whole frames."""
         self.synced = True
         self._frames(payload, context, now)
         self.lose("frame_truncated")
 
     def segment(self, payload: bytes, pointer: int | None, context: C, now: int) -> None:
-        """The next segment; a pointer lies within."""
+        """Adds the next segment. The pointer must be within."""
         if pointer is not None:
             if not self.synced:
-                self.books.count("resync_bytes", pointer)
+                self.accounting.count("resync_bytes", pointer)
             elif not self._ends_at(pointer, payload, context):
                 self.lose("frame_pointer")
-                self.books.count("resync_bytes", pointer)
+                self.accounting.count("resync_bytes", pointer)
             self.synced, self.skip = True, 0
-            self.books.count("extracted")
+            self.accounting.count("extracted")
             self._frames(payload[pointer:], context, now)
         elif not self.synced:
-            self.books.drop("segment_orphan")
+            self.accounting.drop("segment_orphan")
         else:
             self._unmarked(payload, context, now)
 
     def _header(self, more: bytes, context: C) -> tuple[MacHeader | None, bool]:
-        """The header of the frame in progress with more bytes, and whether it is a good one. With a
-        bad one the frame ends here."""
+        """Returns the header of the incomplete frame with more bytes (None if incomplete), and
+        whether it is valid. Drops the frame if it is not."""
         header = read_mac_header(self.partial + more)
         if header is None:
             return None, False
         reason = fault_of(header, self.max_frame, self.refused)
         if reason is not None:
-            self.books.drop(reason)
+            self.accounting.drop(reason)
             self.partial = b""
         elif read_mac_header(self.partial) is None:
             self.notice(header, context)
         return header, reason is None
 
     def _ends_at(self, pointer: int, payload: bytes, context: C) -> bool:
-        """Whether the frame in progress ends at the pointer; if so, it is dealt with."""
+        """Returns whether the incomplete frame ends at the pointer; if so, finishes it."""
         if not self.partial:
             return self.skip == pointer
         data = self.partial + payload[:pointer]
@@ -134,29 +135,29 @@ class Stream(Generic[C]):
     def _finish(self, frame: bytes, header: MacHeader, context: C) -> None:
         self.partial = b""
         if header.kind == CONCATENATION:
-            self.books.count("concatenations")
+            self.accounting.count("concatenations")
         else:
             self.deliver(frame, header, context)
 
     def _unmarked(self, payload: bytes, context: C, now: int) -> None:
-        """A segment in which no frame begins: the rest of one, then padding."""
+        """Adds a segment without pointer: the rest of a frame, then padding."""
         used = self._continue(payload, context, now)
         rest = payload[used:] if used is not None else b""
         if used is None:
-            self.books.count("resync_bytes", len(payload))
-            self.lose("frame_pointer")  # nothing is left to be dropped
+            self.accounting.count("resync_bytes", len(payload))
+            self.lose("frame_pointer")  # drops nothing, as there is no incomplete frame
         elif is_padding(rest):
-            self.books.count("padding_bytes", len(rest))
+            self.accounting.count("padding_bytes", len(rest))
         elif rest:
             self.lose("frame_pointer")
             if not used:
-                self.books.drop("segment_orphan")
+                self.accounting.drop("segment_orphan")
                 return
-            self.books.count("resync_bytes", len(rest))
-        self.books.count("extracted")
+            self.accounting.count("resync_bytes", len(rest))
+        self.accounting.count("extracted")
 
     def _continue(self, payload: bytes, context: C, now: int) -> int | None:
-        """Bytes that belong to the frame in progress; None where that cannot be known."""
+        """Continues the incomplete frame. Returns how many bytes belong to it; None if unknown."""
         if not self.partial:
             used = min(self.skip, len(payload))
             self.skip -= used
@@ -177,21 +178,21 @@ class Stream(Generic[C]):
         return min(header.size - already, len(payload))
 
     def _frames(self, payload: bytes, context: C, now: int) -> None:
-        """`payload` starts where a frame does."""
+        """Extracts frames. `payload` begins with a frame."""
         while payload:
             if is_padding(payload):
-                self.books.count("padding_bytes", len(payload))
+                self.accounting.count("padding_bytes", len(payload))
                 return
-            self.books.count("frames")
+            self.accounting.count("frames")
             header = read_mac_header(payload)
             if header is None:
                 self.partial, self.begun = payload, now
                 return
             reason = fault_of(header, self.max_frame, self.refused)
             if reason is not None:
-                self.books.drop(reason)
+                self.accounting.drop(reason)
                 if header.size is None:
-                    self.books.count("resync_bytes", len(payload))
+                    self.accounting.count("resync_bytes", len(payload))
                     self.lose(reason)
                     return
                 self.skip = max(header.size - len(payload), 0)

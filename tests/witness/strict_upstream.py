@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What faultless modems sent, as the strict decoder and the model of the data plane find it: both
-have to find the same."""
+"""Decodes the traffic of correct modems with both the strict decoder and the model of the data
+plane, which must agree."""
 
 from collections.abc import Sequence
 
@@ -13,18 +13,17 @@ from witness.upstream import expect_upstream
 
 
 def decode_upstream(records: Sequence[Record], config: Config) -> Decoded:
-    """All that the modems sent. Without problems it is complete, well formed, and what the model of
-    the data plane makes of these packets."""
+    """Decodes all frames. Differences from the model are added to the problems."""
     decoded = decode_strictly(records, config)
     model = expect_upstream(records, config, drain=False)
-    left = {**model.drops, **{unit: count for unit, count in model.held.items() if count}}
+    left = {**model.drops, **{unit: count for unit, count in model.pending.items() if count}}
 
     def problem(text: str) -> None:
         decoded.problems.append(Problem(len(records), text))
 
     if left:
-        problem(f"the model drops or holds {left}")
-    for place, frames in decoded.frames.items():
-        if model.stream(*place) != frames:
-            problem(f"{place}: the model finds other frames")
+        problem(f"the model drops or buffers {left}")
+    for stream, frames in decoded.frames.items():
+        if model.stream(*stream) != frames:
+            problem(f"{stream}: the model has other frames")
     return decoded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ethernet frames of subscribers, without CRC."""
+"""Encodes Ethernet frames of subscribers, without CRC."""
 
 import struct
 from ipaddress import IPv4Address, IPv6Address
@@ -29,7 +29,7 @@ def ip_frame(source: Address, destination: Address, protocol: int, body: bytes) 
 def udp_frame(
     source: Address, destination: Address, ports: tuple[int, int], data: bytes = b""
 ) -> bytes:
-    """The checksum is left out: nobody on the way looks at it."""
+    """A UDP packet without checksum, which no receiver verifies."""
     datagram = struct.pack(">HHHH", *ports, UDP_HEADER + len(data), 0) + data
     return ip_frame(source, destination, 17, datagram)
 
@@ -41,7 +41,7 @@ def arp_frame(sender: IPv4Address, target: IPv4Address) -> bytes:
 
 
 def numbered_frame(source: Address, number: int, size: int) -> bytes:
-    """A UDP packet of `size` bytes at least, whose content is unlike that of other numbers."""
+    """A UDP packet of `size` bytes or more, whose payload depends on `number`."""
     destination: Address = (
         IPv4Address("198.51.100.1")
         if isinstance(source, IPv4Address)

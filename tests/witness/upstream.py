@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has to come of an upstream capture: a slow model of docs/upstream.md.
+"""A reference model of the upstream (docs/upstream.md): computes the result of a capture.
 
-Every packet goes all the way before the next one is looked at. Time passes only from packet to
-packet, and what is to happen in between happens at its very moment: the data plane polls, so that
-its timeouts come a little later. Memory, rings and buffers have no limits here.
+It processes packet by packet. Timers expire exactly on time; those of the data plane are slightly
+later, as it polls. Memory, rings and buffers have no limits.
 """
 
 from collections import Counter
@@ -15,11 +14,11 @@ from vcmts.witness.depi import Segment
 from vcmts.witness.docsis import SEGMENT_HEADER, SEGMENT_SEQUENCES
 from vcmts.witness.model import Config, UpstreamChannel
 from vcmts.witness.pcapfile import Record
+from witness.accounting import Accounting
 from witness.assembly import Assembler, Received, State
-from witness.books import Books
-from witness.frames import Ask, Frames, Origin, Owner, Sent
+from witness.frames import BandwidthRequest, Frames, Origin, Owner, Sent
 from witness.ordering import PSP_NAMES, SEGMENT_NAMES, Gap, Order
-from witness.outer import Psp, Refused, read_packet
+from witness.outer import PacketDropped, Psp, read_packet
 from witness.stream import RANGING, REQUESTING, Stream
 
 PSP_WINDOW, SEGMENT_WINDOW = 32, 63
@@ -37,25 +36,25 @@ class Piece:
 
 @dataclass
 class Result:
-    """`frames` leave by the network port, `management` by the control port, without CRC."""
+    """The result. `frames`: at the network port; `management`: at the control port; without CRC."""
 
     frames: list[Sent]
     management: list[bytes]
-    requests: list[Ask]
-    asking: set[bytes]  # modems that are there and asked
+    requests: list[BandwidthRequest]
+    requesting: set[bytes]  # MAC addresses of configured modems that sent requests
     counters: Counter[str]
     drops: Counter[str]
-    held: dict[str, int]
+    pending: dict[str, int]
 
     def stream(self, flow: int, cluster: int) -> list[bytes]:
-        """The frames of a service flow's SID cluster, which stay in order."""
-        place = (flow, cluster)
-        return [sent.ethernet for sent in self.frames if (sent.flow, sent.cluster) == place]
+        """The frames of a SID cluster of a service flow, in order."""
+        key = (flow, cluster)
+        return [sent.ethernet for sent in self.frames if (sent.flow, sent.cluster) == key]
 
 
 @dataclass
 class _Flow:
-    """The segments of a service flow and SID cluster."""
+    """State of a SID cluster of a service flow."""
 
     order: Order[Piece]
     stream: Stream[Origin]
@@ -64,25 +63,25 @@ class _Flow:
 @dataclass
 class Model:
     config: Config
-    books: Books = field(default_factory=Books)
+    accounting: Accounting = field(default_factory=Accounting)
     now: int = 0
     orders: dict[tuple[int, ...], Order[Psp]] = field(default_factory=dict)
     assemblers: dict[tuple[int, int], Assembler] = field(default_factory=dict)
     flows: dict[tuple[int, int], _Flow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.frames = Frames(self.config, self.books)
+        self.frames = Frames(self.config, self.accounting)
 
     # Packets
 
     def packet(self, frame: bytes, time_ns: int) -> None:
         self.advance(time_ns)
-        self.books.count("received")
-        self.books.count("received_bytes", len(frame))
+        self.accounting.count("received")
+        self.accounting.count("received_bytes", len(frame))
         try:
             psp = read_packet(frame, self.config)
-        except Refused as refused:
-            self.books.drop(str(refused))
+        except PacketDropped as refused:
+            self.accounting.drop(str(refused))
             return
         if psp.sequence is None:
             self._deliver(psp)
@@ -90,7 +89,7 @@ class Model:
         key = self._numbering(psp)
         if key not in self.orders:
             timeout = self.config.upstream.reorder_timeout_ns
-            self.orders[key] = Order(self.books, PSP_NAMES, 1 << 16, PSP_WINDOW, timeout)
+            self.orders[key] = Order(self.accounting, PSP_NAMES, 1 << 16, PSP_WINDOW, timeout)
         self._in_order(key, self.orders[key].push(psp.sequence, psp, self.now))
 
     def _numbering(self, psp: Psp) -> tuple[int, ...]:
@@ -100,17 +99,17 @@ class Model:
     def _in_order(self, key: tuple[int, ...], items: list[Psp | Gap]) -> None:
         for item in items:
             if isinstance(item, Gap):
-                for place, assembler in self.assemblers.items():
-                    if place[: len(key)] == key:
+                for key, assembler in self.assemblers.items():
+                    if key[: len(key)] == key:
                         assembler.gap()
             else:
                 self._deliver(item)
 
     def _deliver(self, psp: Psp) -> None:
-        self.books.count("psp_packets")
-        self.books.count("psp_segments", len(psp.segments))
+        self.accounting.count("psp_packets")
+        self.accounting.count("psp_segments", len(psp.segments))
         channel, kind = self.config.upstream.by_session[psp.session]
-        self.books.count("psp_ofdma", channel.type == "ofdma")
+        self.accounting.count("psp_ofdma", channel.type == "ofdma")
         for segment in psp.segments:
             if kind == "requests":
                 self._record(channel, segment)
@@ -120,11 +119,11 @@ class Model:
                 self._burst(received, channel, ranging=kind == "ranging")
 
         open_ = kind != "requests" and self._assembler(psp, channel).state is State.OPEN
-        self.books.count("psp_partial", open_)
+        self.accounting.count("psp_partial", open_)
 
     def _assembler(self, psp: Psp, channel: UpstreamChannel) -> Assembler:
         timeout = self.config.upstream.frame_timeout_ns
-        fresh = Assembler(self.books, channel.type == "ofdma", timeout)
+        fresh = Assembler(self.accounting, channel.type == "ofdma", timeout)
         return self.assemblers.setdefault((psp.session, psp.flow), fresh)
 
     def _record(self, channel: UpstreamChannel, segment: Segment) -> None:
@@ -134,13 +133,13 @@ class Model:
         sid = int.from_bytes(data[6:8], "big") & 0x3FFF
         owner = self.config.by_sid.get((channel.id, sid))
         if not good or owner is None:
-            self.books.count("bad_requests")
+            self.accounting.count("bad_requests")
             return
         modem, flow, cluster = owner
         number = data[0] >> 3 & 7 if data[0] & 4 else cluster.id
         size = int.from_bytes(data[2:4], "big")
-        ask = Ask("record", modem.mac, flow.id, number, size, bool(data[0] & 2))
-        self.frames.hand_over(ask)
+        request = BandwidthRequest("record", modem.mac, flow.id, number, size, bool(data[0] & 2))
+        self.frames.add_request(request)
 
     # Segments
 
@@ -151,7 +150,7 @@ class Model:
             return
         found = self.config.by_sid.get((channel.id, received.sid))
         if found is None:
-            self.books.drop("unknown_sid")
+            self.accounting.drop("unknown_sid")
             return
         modem, flow, cluster = found
         if flow.segment_header:
@@ -162,54 +161,54 @@ class Model:
 
     def _stream(self, refused: Mapping[str, str]) -> Stream[Origin]:
         return Stream(
-            self.books,
+            self.accounting,
             self.config.max_frame,
             self.config.upstream.frame_timeout_ns,
-            self.frames.notice,
-            self.frames.take,
+            self.frames.read_requests,
+            self.frames.deliver,
             refused,
         )
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
-        self.books.count("segments")
-        self.books.count("segment_bytes", len(payload))
-        self.books.count("extracted")
+        self.accounting.count("segments")
+        self.accounting.count("segment_bytes", len(payload))
+        self.accounting.count("extracted")
         refused: Mapping[str, str] = {}
         if origin.owner is None:
             refused = REQUESTING if origin.contention else RANGING
         self._stream(refused).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
-        self.books.count("segments")
-        self.books.count("segment_bytes", len(data))
+        self.accounting.count("segments")
+        self.accounting.count("segment_bytes", len(data))
         if len(data) < SEGMENT_HEADER:
-            self.books.drop("segment_truncated")
+            self.accounting.drop("segment_truncated")
             return
         header, payload = data[:SEGMENT_HEADER], data[SEGMENT_HEADER:]
         if header[6:] != header_check_sequence(header[:6]):
-            self.books.drop("segment_hcs")
+            self.accounting.drop("segment_hcs")
             return
         first, second, amount = (int.from_bytes(header[at : at + 2], "big") for at in (0, 2, 4))
         if not any(cluster.id == second & 7 for cluster in owner.flow.clusters):
-            self.books.drop("segment_cluster")
+            self.accounting.drop("segment_cluster")
             return
         pointer = first & 0x3FFF if first & 0x8000 else None
         if pointer is not None and pointer > len(payload):
-            self.books.drop("segment_pointer")
+            self.accounting.drop("segment_pointer")
             return
         owner = Owner(owner.modem, owner.flow, second & 7)
-        if amount and not self.frames.is_repeated(channel):
-            who = (owner.modem.mac, owner.flow.id, owner.cluster)
-            self.frames.hand_over(Ask("segment", *who, amount, n_bytes=True))
+        if amount and not self.frames.count_repeated(channel):
+            owner_ids = (owner.modem.mac, owner.flow.id, owner.cluster)
+            self.frames.add_request(BandwidthRequest("segment", *owner_ids, amount, n_bytes=True))
         piece = Piece(payload, pointer, Origin(channel, owner, self.now))
         flow = self._flow(owner)
         self._segments_in_order(flow, flow.order.push(second >> 3, piece, self.now))
 
     def _flow(self, owner: Owner) -> _Flow:
-        # What is missing may itself wait for the order of its PSP packet.
+        # A missing segment may be in a PSP packet that is pending itself.
         timeout = 2 * self.config.upstream.reorder_timeout_ns
         order: Order[Piece] = Order(
-            self.books, SEGMENT_NAMES, SEGMENT_SEQUENCES, SEGMENT_WINDOW, timeout
+            self.accounting, SEGMENT_NAMES, SEGMENT_SEQUENCES, SEGMENT_WINDOW, timeout
         )
         key = (owner.flow.id, owner.cluster)
         return self.flows.setdefault(key, _Flow(order, self._stream({})))
@@ -235,7 +234,7 @@ class Model:
         return [deadline for deadline in given if deadline is not None]
 
     def advance(self, time_ns: int) -> None:
-        """Lets time pass; it never goes back."""
+        """Advances the time, and expires timers on the way."""
         while due := [deadline for deadline in self._deadlines() if deadline <= time_ns]:
             self.now = min(due)
             for key, order in self.orders.items():
@@ -251,12 +250,12 @@ class Model:
     # Changes
 
     def change(self, config: Config) -> None:
-        """From now on that one is in service, between two packets."""
+        """Applies a new configuration between two packets."""
         before = self.config.upstream.by_session
         now = config.upstream.by_session
         for session, (channel, kind) in before.items():
-            there = now.get(session)
-            if there is None or (there[0].id, there[1]) != (channel.id, kind):
+            after = now.get(session)
+            if after is None or (after[0].id, after[1]) != (channel.id, kind):
                 self._remove_session(session)
         clusters = {
             (flow.id, cluster.id)
@@ -267,61 +266,61 @@ class Model:
         for key in [key for key in self.flows if key not in clusters]:
             self._remove_flow(key)
         flows = {flow for flow, _ in clusters}
-        for number in [number for number in self.frames.joining if number not in flows]:
-            self.frames.give_up(number, "frame_flow_removed")
-        self.frames.asking &= set(config.by_mac)
+        for number in [number for number in self.frames.reassemblies if number not in flows]:
+            self.frames.abandon(number, "frame_flow_removed")
+        self.frames.requesting &= set(config.by_mac)
         self.config = self.frames.config = config
 
     def _remove_session(self, session: int) -> None:
         for key in [key for key in self.orders if key[0] == session]:
-            self.books.drop("packet_session_removed", len(self.orders.pop(key).waiting))
-        for place in [place for place in self.assemblers if place[0] == session]:
-            self.assemblers.pop(place).remove()
+            self.accounting.drop("packet_session_removed", len(self.orders.pop(key).pending))
+        for key in [key for key in self.assemblers if key[0] == session]:
+            self.assemblers.pop(key).remove()
 
     def _remove_flow(self, key: tuple[int, int]) -> None:
         flow = self.flows.pop(key)
-        self.books.drop("segment_flow_removed", len(flow.order.waiting))
+        self.accounting.drop("segment_flow_removed", len(flow.order.pending))
         flow.stream.lose("frame_flow_removed")
 
     # The end
 
-    def held(self) -> dict[str, int]:
+    def pending(self) -> dict[str, int]:
         flows = self.flows.values()
         return {
-            "packet": sum(len(order.waiting) for order in self.orders.values()),
+            "packet": sum(len(order.pending) for order in self.orders.values()),
             "burst": sum(item.state is State.OPEN for item in self.assemblers.values()),
-            "segment": sum(len(flow.order.waiting) for flow in flows),
-            "frame": sum(bool(flow.stream.partial) for flow in flows) + self.frames.held,
+            "segment": sum(len(flow.order.pending) for flow in flows),
+            "frame": sum(bool(flow.stream.partial) for flow in flows) + self.frames.pending,
         }
 
     def stop(self) -> None:
-        """What is held is dropped."""
+        """Drops all pending units."""
         for order in self.orders.values():
-            self.books.drop("packet_stopped", len(order.waiting))
-            order.waiting.clear()
+            self.accounting.drop("packet_stopped", len(order.pending))
+            order.pending.clear()
         for assembler in self.assemblers.values():
             assembler.stop()
         for flow in self.flows.values():
-            self.books.drop("segment_stopped", len(flow.order.waiting))
-            flow.order.waiting.clear()
+            self.accounting.drop("segment_stopped", len(flow.order.pending))
+            flow.order.pending.clear()
             flow.stream.lose("stopped")
         self.frames.stop()
 
     def result(self) -> Result:
-        """What has come out so far. The accounts must balance."""
-        held = self.held()
-        self.books.balance(held)
+        """The result so far. Asserts that the counters balance."""
+        pending = self.pending()
+        self.accounting.balance(pending)
         frames = self.frames
-        assert self.books.counters["requests"] == len(frames.requests)
-        assert self.books.counters["transmitted"] == len(frames.sent)
+        assert self.accounting.counters["requests"] == len(frames.requests)
+        assert self.accounting.counters["transmitted"] == len(frames.sent)
         return Result(
             list(frames.sent),
             list(frames.management),
             list(frames.requests),
-            set(frames.asking),
-            +self.books.counters,
-            +self.books.drops,
-            held,
+            set(frames.requesting),
+            +self.accounting.counters,
+            +self.accounting.drops,
+            pending,
         )
 
 
@@ -332,18 +331,20 @@ def expect_upstream(
     drain: bool = True,
     changes: Iterable[tuple[int, Config]] = (),
 ) -> Result:
-    """What the packets of the R-PHY port must lead to. With `drain`, time then passes until
-    every timeout is over; otherwise what waits is held. Each of `changes` is in service from its
-    time (ns) on, what came in that ns before it."""
+    """Computes the expected result of packets at the R-PHY port.
+
+    `drain`: advance the time after the last packet until all timers have expired. `changes`: (time
+    in ns, configuration); a packet of the same time comes before the change.
+    """
     model = Model(config)
-    coming = list(changes)
+    remaining = list(changes)
     for record in records:
-        while coming and coming[0][0] < record.time_ns:
-            at, changed = coming.pop(0)
+        while remaining and remaining[0][0] < record.time_ns:
+            at, changed = remaining.pop(0)
             model.advance(at)
             model.change(changed)
         model.packet(record.data, record.time_ns)
-        model.books.balance(model.held())
+        model.accounting.balance(model.pending())
     if drain:
         upstream = config.upstream
         model.advance(model.now + 100 * (upstream.reorder_timeout_ns + upstream.frame_timeout_ns))

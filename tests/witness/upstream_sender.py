@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modems and an R-PHY device that do nothing wrong, but everything that is allowed, at random."""
+"""Generates correct upstream traffic of modems and an R-PHY device, with random choices of all that
+the specifications allow."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +11,17 @@ from vcmts.witness.docsis import SEGMENT_SEQUENCES, Request, encode_request
 from vcmts.witness.model import Config, Modem, SidCluster, UpstreamChannel, UpstreamFlow
 from vcmts.witness.uepi import RequestRecord
 from witness.cable_modem import (
-    Dress,
+    FrameOptions,
     concatenate,
-    cut_segments,
     fragment,
     management_frame,
     packet_frame,
+    split_segments,
 )
 from witness.rphy_device import RphyDevice
 
-MOST_SEGMENT = 12000
-MOST_WAITING = 4  # bursts of a channel, so that no other channel is far ahead
+MAX_SEGMENT = 12000
+MAX_PENDING = 4  # bursts per channel, so that channels stay within the reorder window
 PRE_3_0_SID = 20
 
 Stream = tuple[int, int]  # service flow, SID cluster
@@ -28,7 +29,7 @@ Stream = tuple[int, int]  # service flow, SID cluster
 
 @dataclass(frozen=True)
 class Slot:
-    """What goes into a grant. The first segment of a stream must not be overtaken."""
+    """The content of a grant. `first`: the first segment of a stream, which must be sent first."""
 
     channel: UpstreamChannel
     sid: int
@@ -39,12 +40,12 @@ class Slot:
 
 @dataclass
 class UpstreamSender:
-    """Queues frames by send() and sends them by flush(); `packets` are the R-PHY device's."""
+    """send() queues frames, flush() sends these. `packets`: those of the R-PHY device."""
 
     config: Config
     random: Random
     udp: bool = False
-    first_segment: int = SEGMENT_SEQUENCES - 3  # soon past the end of the number space
+    first_segment: int = SEGMENT_SEQUENCES - 3  # so that numbers wrap soon
     packets: list[bytes] = field(default_factory=list)
     expected: dict[Stream, list[bytes]] = field(default_factory=dict)
     management: list[bytes] = field(default_factory=list)
@@ -54,9 +55,9 @@ class UpstreamSender:
 
     def __post_init__(self) -> None:
         self.device = RphyDevice(self.config, self.random, self.udp)
-        self._know()
+        self._build_tables()
 
-    def _know(self) -> None:
+    def _build_tables(self) -> None:
         self.by_stream = {
             (flow.id, cluster.id): (modem, flow, cluster)
             for modem in self.config.modems
@@ -66,10 +67,10 @@ class UpstreamSender:
         self.channels = {channel.id: channel for channel in self.config.upstream.channels}
 
     def change(self, config: Config) -> None:
-        """What waits goes out; from now on everybody is as that one says."""
+        """Flushes, then applies a new configuration."""
         self.flush()
         self.config = self.device.config = config
-        self._know()
+        self._build_tables()
 
     def streams(self) -> list[Stream]:
         return list(self.by_stream)
@@ -79,7 +80,7 @@ class UpstreamSender:
         self.expected.setdefault(stream, []).append(ethernet)
 
     def send_management(self, stream: Stream, message: bytes) -> None:
-        """In the stream of a service flow, behind what waits."""
+        """Sends a message in the stream of a service flow, after the queued frames."""
         self.flush()
         _, flow, cluster = self.by_stream[stream]
         self.management.append(message)
@@ -99,12 +100,12 @@ class UpstreamSender:
 
     # Frames
 
-    def _dress(self, modem: Modem) -> Dress:
+    def _random_options(self, modem: Modem) -> FrameOptions:
         security, draw = modem.security, self.random
         element: str | None = draw.choice(["bp_up", "bp_up2"])
         if security.key is None:
             element = draw.choice([element, None])
-        return Dress(
+        return FrameOptions(
             element,
             next_key=security.next_key is not None and draw.random() < 0.5,
             piggyback=draw.choice([0, 0, 7]) if element == "bp_up" else 0,
@@ -113,20 +114,22 @@ class UpstreamSender:
         )
 
     def _mac_frames(self, modem: Modem, sid: int, frames: Sequence[bytes]) -> list[bytes]:
-        made: list[bytes] = []
+        result: list[bytes] = []
         for ethernet in frames:
             if self.random.random() < 0.1:
-                made.append(encode_request(Request(sid, 3, self.random.random() < 0.5)))
-            made.append(packet_frame(modem.security, sid, ethernet, self._dress(modem)))
-        return made
+                result.append(encode_request(Request(sid, 3, self.random.random() < 0.5)))
+            result.append(packet_frame(modem.security, sid, ethernet, self._random_options(modem)))
+        return result
 
-    def _cuts(self, size: int) -> list[int]:
-        """Anything from one cut to many, and parts from one byte to the longest segment."""
+    def _random_offsets(self, size: int) -> list[int]:
+        """Random offsets: few or many, for segments from one byte to MAX_SEGMENT."""
         draw = self.random
         often = draw.choice([0, 1, 3, 10, size // 400])
-        cuts = {draw.randint(0, size) for _ in range(often)}
-        cuts |= {min(cut + 1, size) for cut in draw.sample(sorted(cuts), len(cuts) // 4)}
-        return sorted(cuts | set(range(0, size, MOST_SEGMENT)))
+        offsets = {draw.randint(0, size) for _ in range(often)}
+        offsets |= {
+            min(offset + 1, size) for offset in draw.sample(sorted(offsets), len(offsets) // 4)
+        }
+        return sorted(offsets | set(range(0, size, MAX_SEGMENT)))
 
     # Bursts
 
@@ -140,9 +143,9 @@ class UpstreamSender:
             return
         new = stream not in self.segments
         first = self.segments.get(stream, self.first_segment)
-        cuts = self._cuts(sum(len(frame) for frame in frames))
-        requests = [self.random.choice([0, 16]) for _ in cuts]
-        segments = cut_segments(frames, cuts, first, cluster.id, requests)
+        offsets = self._random_offsets(sum(len(frame) for frame in frames))
+        requests = [self.random.choice([0, 16]) for _ in offsets]
+        segments = split_segments(frames, offsets, first, cluster.id, requests)
         self.segments[stream] = first + len(segments)
         segments[-1] += b"\xff" * self.random.choice([0, 0, 1, 100])
         for index, segment in enumerate(segments):
@@ -150,7 +153,7 @@ class UpstreamSender:
             yield Slot(self.channels[channel], sid, segment, True, new and not index)
 
     def _bursts(self, frames: Sequence[bytes]) -> Iterator[bytes]:
-        """Bursts that start with a frame and end with one, and perhaps padding."""
+        """Bursts of whole frames, some with padding."""
         left = list(frames)
         while left:
             count = self.random.randint(1, 4)
@@ -160,13 +163,13 @@ class UpstreamSender:
             yield b"".join(burst) + b"\0" * self.random.choice([0, 0, 6, 60])
 
     def _fragments(self, modem: Modem, sid: int, ethernet: bytes) -> list[bytes]:
-        """What is inside is in the clear: the fragments are encrypted."""
-        inside = packet_frame(modem.security, sid, ethernet, Dress(None))
+        """Fragments of a clear frame. The fragments are encrypted."""
+        inside = packet_frame(modem.security, sid, ethernet, FrameOptions(None))
         if self.random.random() < 0.3:
             inside = b"".join(concatenate([inside]))
-        cuts = self.random.sample(range(1, len(inside)), self.random.randint(0, 5))
-        self.fragments += len(set(cuts)) + 1
-        return fragment(modem.security, sid, inside, cuts, self.random.randrange(16))
+        offsets = self.random.sample(range(1, len(inside)), self.random.randint(0, 5))
+        self.fragments += len(set(offsets)) + 1
+        return fragment(modem.security, sid, inside, offsets, self.random.randrange(16))
 
     def _stream_slots(self, stream: Stream) -> Iterator[Slot]:
         modem, flow, cluster = self.by_stream[stream]
@@ -176,36 +179,36 @@ class UpstreamSender:
             yield from self._slots(stream, flow, cluster, self._mac_frames(modem, sid, frames))
             return
         for ethernet in frames:
-            made = (
+            result = (
                 self._fragments(modem, sid, ethernet)
                 if self.random.random() < 0.5
                 else self._mac_frames(modem, sid, [ethernet])
             )
-            yield from self._slots(stream, flow, cluster, made)
+            yield from self._slots(stream, flow, cluster, result)
 
     # Packets
 
     def _transmit(self, slots: Iterator[Slot]) -> None:
-        waiting: dict[int, list[Burst]] = {}
+        pending: dict[int, list[Burst]] = {}
 
         def flush(channel: UpstreamChannel) -> None:
-            bursts = waiting.pop(channel.id, [])
+            bursts = pending.pop(channel.id, [])
             self.packets.extend(self.device.pack(channel, channel.session, bursts))
 
         for slot in slots:
-            bursts = waiting.setdefault(slot.channel.id, [])
+            bursts = pending.setdefault(slot.channel.id, [])
             payloads = [slot.payload] if self.random.random() < 0.9 else [b"", slot.payload]
             for payload in payloads:
                 bursts.append(
                     self.device.burst(slot.channel, slot.sid, payload, segmented=slot.segmented)
                 )
-            if slot.first or len(bursts) >= MOST_WAITING or self.random.random() < 0.5:
+            if slot.first or len(bursts) >= MAX_PENDING or self.random.random() < 0.5:
                 flush(slot.channel)
         for channel in self.channels.values():
             flush(channel)
 
-    def _mixed(self, sources: list[Iterator[Slot]]) -> Iterator[Slot]:
-        """One slot after the other of sources chosen at random, each in its own order."""
+    def _interleave(self, sources: list[Iterator[Slot]]) -> Iterator[Slot]:
+        """Interleaves sources at random; each keeps its order."""
         while sources:
             source = self.random.choice(sources)
             slot = next(source, None)
@@ -215,4 +218,6 @@ class UpstreamSender:
                 yield slot
 
     def flush(self) -> None:
-        self._transmit(self._mixed([self._stream_slots(stream) for stream in list(self.queues)]))
+        self._transmit(
+            self._interleave([self._stream_slots(stream) for stream in list(self.queues)])
+        )

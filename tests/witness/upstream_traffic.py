@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Upstream traffic for tests, and what may befall it between the R-PHY device and the core.
+"""Upstream traffic for tests, and impairments of it between the R-PHY device and the core.
 
-For service groups like that of witness.sample.
+It needs a configuration such as witness.sample.UPSTREAM.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ SIZES = [60, 66, 252, 1276, 1500, 1996]
 def sending(
     seed: int, config: Config, *, most: int = 40, udp: bool | None = None
 ) -> UpstreamSender:
-    """A sender that has sent up to `most` frames, and messages and records between them; over UDP
-    now and then where `udp` does not say."""
+    """Returns a sender that has sent up to `most` frames with messages and request records. `udp`:
+    None for a random choice."""
     random = Random(seed)
     by_chance = random.random() < 0.3
     sender = UpstreamSender(config, random, udp=by_chance if udp is None else udp)
@@ -54,12 +54,12 @@ def impair_by_copies(random: Random, packets: Sequence[bytes]) -> list[bytes]:
 
 
 def impair_by_order(random: Random, packets: Sequence[bytes]) -> list[bytes]:
-    places = [(index + random.randint(0, 6), index) for index in range(len(packets))]
-    return [packets[index] for _, index in sorted(places)]
+    positions = [(index + random.randint(0, 6), index) for index in range(len(packets))]
+    return [packets[index] for _, index in sorted(positions)]
 
 
 def _flip(random: Random, packet: bytes) -> bytes:
-    """A few bits behind the IP header, or the packet cut off."""
+    """Flips some bits after the IP header, or truncates the packet."""
     if random.random() < 0.1:
         return packet[: random.randint(0, len(packet))]
     damaged = bytearray(packet)

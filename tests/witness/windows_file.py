@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of windows, as vcmts-traffic writes them."""
+"""Writes files of windows in the format of `vcmts-traffic --witness`."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -20,8 +20,8 @@ def interface(name: str) -> bytes:
     return block(1, struct.pack("<HHI", 1, 0, 0) + option(2, name) + bytes(4))
 
 
-def packet(place: int, window_number: int, data: bytes, *, cut: int = 2) -> bytes:
-    head = struct.pack("<IIIII", place, 0, 7, len(data), len(data) + cut)
+def packet(interface_index: int, window_number: int, data: bytes, *, missing: int = 2) -> bytes:
+    head = struct.pack("<IIIII", interface_index, 0, 7, len(data), len(data) + missing)
     padded = data + bytes(-len(data) % 4)
     return block(6, head + padded + option(1, str(window_number)) + bytes(4))
 
@@ -30,9 +30,9 @@ SECTION = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
 
 
 def write_windows(path: Path, windows: Iterable[tuple[str, Sequence[bytes]]]) -> None:
-    """Each with the name of its interface."""
+    """Writes windows, each as (interface name, packets)."""
     listed = list(windows)
     blocks = [SECTION, *(interface(name) for name, _ in listed)]
-    for place, (_, packets) in enumerate(listed):
-        blocks += [packet(place, 0, data, cut=0) for data in packets]
+    for interface_index, (_, packets) in enumerate(listed):
+        blocks += [packet(interface_index, 0, data, missing=0) for data in packets]
     path.write_bytes(b"".join(blocks))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The accounts of the upstream: four units, and for each in = out + drops + held.
+"""Model: counters of the upstream. For each of four units, in = out + drops + pending.
 
-docs/upstream.md, "Four units".
+See docs/upstream.md, "Four units".
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ REASONS = {
         ipv6_header ipv6_length ipv6_extensions arp_malformed frame_flow_removed stopped"""
     ),
 }
-# What depends on memory, on places in a ring, and on the hardware.
+# Drop reasons that the model does not have: they depend on memory, free ring slots and hardware.
 UNMODELLED = _names(
     """outer_chained burst_limit burst_no_buffer frame_limit frame_no_buffer control_full
     crypto_full crypto_error crypto_lost link_down port_gone"""
@@ -53,7 +53,7 @@ _UNIT = {reason: unit for unit, reasons in REASONS.items() for reason in reasons
 
 
 @dataclass
-class Books:
+class Accounting:
     counters: Counter[str] = field(default_factory=Counter)
     drops: Counter[str] = field(default_factory=Counter)
 
@@ -64,14 +64,14 @@ class Books:
         assert reason in _UNIT, reason
         self.drops[reason] += number
 
-    def balance(self, held: Mapping[str, int]) -> None:
-        """Asserts that every unit that came in is accounted for."""
+    def balance(self, pending: Mapping[str, int]) -> None:
+        """Asserts in = out + drops + pending for each unit."""
         dropped = dict.fromkeys(REASONS, 0)
         for reason, number in self.drops.items():
             dropped[_UNIT[reason]] += number
         for unit, entered in IN.items():
             left = sum(self.counters[name] for name in OUT[unit])
-            assert self.counters[entered] == left + dropped[unit] + held[unit], (
+            assert self.counters[entered] == left + dropped[unit] + pending[unit], (
                 f"{unit}: {self.counters[entered]} in, {left} out, {dropped[unit]} dropped,"
-                f" {held[unit]} held"
+                f" {pending[unit]} pending"
             )
