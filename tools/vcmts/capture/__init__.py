@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Live captures of a vcmtsd in service."""
+"""The command `vcmts capture`: live packet captures of a running vcmtsd."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The blocks of a pcapng stream, as they come: whole ones are passed on, and counted."""
+"""Splits a pcapng stream into blocks, and counts its packets."""
 
 import re
 import struct
@@ -8,32 +8,32 @@ from dataclasses import dataclass, field
 
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
 HEADER = struct.Struct("<II")
-STATISTICS_HEAD = 20  # bytes before its options
+STATISTICS_HEAD = 20  # bytes before the options of a statistics block
 COMMENT, NAME = 1, 2
-LARGEST = 1 << 20  # bytes of a block
-SAID = re.compile(
+LARGEST = 1 << 20  # maximum bytes of a block
+STATISTICS_TEXT = re.compile(
     r"captured: (?P<captured>\d+), matched: (?P<matched>\d+), beyond the rate: (?P<limited>\d+), "
     r"missed: (?P<missed>\d+)(?:; end: (?P<end>.*))?"
 )
 
 
-class BrokenError(Exception):
-    """What came is no pcapng."""
+class FormatError(Exception):
+    """The stream is not pcapng."""
 
 
 @dataclass
-class Told:
-    """What has come so far, and what vcmtsd says of it."""
+class CaptureStatus:
+    """Packets received so far, and the statistics that vcmtsd sent."""
 
     packets: int = 0
     limited: int = 0  # beyond the rate
     missed: int = 0
-    end: str | None = None  # None: the file has not come to its end
+    end: str | None = None  # why vcmtsd ended the capture; None: it has not
 
 
-def option_of(block: bytes, at: int, wanted: int) -> str:
-    """The text of the first option of this kind in a block whose options begin at `at`; empty where
-    it has none."""
+def option_text(block: bytes, at: int, wanted: int) -> str:
+    """The text of the first option with code `wanted` in a block whose options begin at `at`; ""
+    without one."""
     while at + 4 <= len(block) - 4:
         code, size = struct.unpack_from("<HH", block, at)
         if code == wanted:
@@ -44,33 +44,33 @@ def option_of(block: bytes, at: int, wanted: int) -> str:
     return ""
 
 
-def look(kind: int, block: bytes, told: Told) -> None:
+def update_status(kind: int, block: bytes, status: CaptureStatus) -> None:
     if kind == PACKET:
-        told.packets += 1
+        status.packets += 1
     elif kind == STATISTICS and (
-        said := SAID.fullmatch(option_of(block, STATISTICS_HEAD, COMMENT))
+        said := STATISTICS_TEXT.fullmatch(option_text(block, STATISTICS_HEAD, COMMENT))
     ):
-        told.limited, told.missed = int(said["limited"]), int(said["missed"])
-        told.end = said["end"]
+        status.limited, status.missed = int(said["limited"]), int(said["missed"])
+        status.end = said["end"]
 
 
 @dataclass
 class Blocks:
-    told: Told = field(default_factory=Told)
-    rest: bytes = b""  # of a block that is not whole yet
+    status: CaptureStatus = field(default_factory=CaptureStatus)
+    incomplete: bytes = b""  # of a block that is not whole yet
 
-    def take(self, piece: bytes) -> Iterator[bytes]:
-        """The whole blocks that there are with this piece."""
-        data = self.rest + piece
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Adds data. Yields the blocks that it completes."""
+        data = self.incomplete + piece
         at = 0
         while at + HEADER.size <= len(data):
             kind, size = HEADER.unpack_from(data, at)
             if not 12 <= size <= LARGEST or size % 4:
-                raise BrokenError
+                raise FormatError
             if at + size > len(data):
                 break
             block = data[at : at + size]
-            look(kind, block, self.told)
+            update_status(kind, block, self.status)
             yield block
             at += size
-        self.rest = data[at:]
+        self.incomplete = data[at:]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts capture: packets of a vcmtsd in service, copied at the boundaries of its stages.
+"""The command `vcmts capture`: writes packets at the stages of a running vcmtsd to a pcapng file.
 
-Exit status: 0 when it ended as was asked for, 1 when vcmtsd or the disk ended it, 2 for a mistake
-in the arguments.
+Exit status: 0 if it ended as requested, 1 if vcmtsd or the disk ended it, 2 for wrong arguments.
 """
 
 import argparse
@@ -20,35 +19,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from vcmts.capture.blocks import Blocks, BrokenError, Told
+from vcmts.capture.blocks import Blocks, CaptureStatus, FormatError
 from vcmts.capture.listing import show
 from vcmts.control import trust
-from vcmts.control.place import in_service
+from vcmts.control.sockets import in_service
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 FILE = "capture.pcapng"
 STDOUT = "-"
-PIECE = 1 << 18  # bytes taken at a time
+PIECE = 1 << 18  # maximum bytes per read
 ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
 SIZES = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-WANTED = ("requested", "client")  # ends that the user or the client requested
-AS_THEY_ARE = ("group", "direction", "modem", "flow", "session",
+REQUESTED_ENDS = ("requested", "client")  # ends that the user or the client requested
+COPIED = ("group", "direction", "modem", "flow", "session",
                "count", "seconds", "rate", "sample", "snaplen")  # fmt: skip
 EPILOG = """examples:
-  vcmts capture --dropped filter_deny --count 10        packets that a filter denies, and whose
+  vcmts capture --dropped filter_deny --count 10        packets that a filter denies
   vcmts capture --modem 02:00:00:00:00:01 --seconds 10  a modem's packets, both directions
   vcmts capture --stage frame,encrypt_collect -o -      both sides of encryption, into a pipe:
   vcmts capture -o - | wireshark -X lua_script:wireshark/docsis-psp.lua -k -i -
 
-Without --stage and --dropped the packets of subscribers are captured: downstream when their service
-flow is known (classify), upstream when they go to the network (verify_source).
+Without --stage and --dropped, it captures subscribers' packets: downstream after `classify`, which
+finds the service flow, upstream after `verify_source`, before they are sent to the network.
 """
 
 
-def chosen(given: Path | None, pid: int | None) -> Path:
-    """The capture socket that is given, that of a process, or the only one that is in service."""
+def choose_socket(given: Path | None, pid: int | None) -> Path:
+    """Returns the given capture socket, that of a process, or the only one in service."""
     if given is not None:
         return given
     found = in_service(f"{pid if pid is not None else '*'}-capture.sock")
@@ -62,7 +61,7 @@ def chosen(given: Path | None, pid: int | None) -> Path:
 
 
 class Output:
-    """Takes whole blocks only: what cannot be written whole is taken back where that can be."""
+    """An output file or pipe. A file always ends with a whole block, also after a failed write."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -70,7 +69,8 @@ class Output:
         self.size = 0
 
     def write(self, data: bytes) -> None:
-        """Raises OSError where it cannot; then the blocks before are all that is there."""
+        """Writes whole blocks. On failure, truncates a file to the blocks before and raises
+        OSError."""
         left = memoryview(data)
         try:
             while left:
@@ -83,8 +83,8 @@ class Output:
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Output]:
-    """`-` is standard output, which must not be a terminal."""
+def open_output(name: str) -> Iterator[Output]:
+    """Opens the output. `-` is standard output, which must not be a terminal."""
     if name == STDOUT:
         if sys.stdout.isatty():
             raise MistakeError("-o -: found a terminal, allowed: a pipe, as to wireshark -k -i -")
@@ -106,62 +106,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("--list", action="store_true", help="show stages and drop reasons, and end")
-    add("--pid", type=int, help="which vcmtsd, where several are in service")
-    add("--socket", type=Path, metavar="PATH", help="its capture socket, where it is elsewhere")
+    add("--list", action="store_true", help="print stages and drop reasons, then exit")
+    add("--pid", type=int, help="process ID of vcmtsd, if several are in service")
+    add("--socket", type=Path, metavar="PATH", help="capture socket of vcmtsd")
     add("--group", type=int, metavar="ID", help="only this service group")
-    add("--stage", action="append", metavar="NAME[,NAME]", help="what comes out of these stages, "
-        "or ends there; NAME:in and NAME:out for one side")  # fmt: skip
-    add("--direction", choices=("downstream", "upstream"), help="only this one")
+    add("--stage", action="append", metavar="NAME[,NAME]", help="packets that leave these stages "
+        "or end there; NAME:in and NAME:out for one side")  # fmt: skip
+    add("--direction", choices=("downstream", "upstream"), help="only this direction")
     add("--modem", metavar="MAC", help="only this modem's packets")
-    add("--flow", type=int, metavar="SFID", help="only those of this service flow")
+    add("--flow", type=int, metavar="SFID", help="only packets of this service flow")
     add("--session", type=lambda text: int(text, 0), metavar="ID", help="only this L2TPv3 session")
     add("--dropped", nargs="?", const="", action="append", metavar="REASON[,REASON]",
-        help="packets that are dropped, for these reasons or any")  # fmt: skip
-    add("--count", type=int, metavar="N", help="end after so many packets")
+        help="dropped packets, for these reasons or any")  # fmt: skip
+    add("--count", type=int, metavar="N", help="end after this number of packets")
     add("--seconds", type=float, metavar="S", help="end after this time")
-    add("--rate", type=int, metavar="R", help="at most so many packets per second (default: 10000)")
-    add("--sample", type=int, metavar="N", help="one in so many packets (default: 1)")
-    add("--snaplen", type=int, metavar="N", help="at most so many bytes of each packet")
+    add("--rate", type=int, metavar="R", help="maximum packets per second (default: 10000)")
+    add("--sample", type=int, metavar="N", help="capture every Nth packet (default: 1)")
+    add("--snaplen", type=int, metavar="N", help="maximum captured bytes per packet")
     add("--max-size", metavar="SIZE", help="end when the file has this size (default: 100MB)")
-    add("-o", "--output", metavar="FILE", default=FILE, help=f"where to; - is standard output "
+    add("-o", "--output", metavar="FILE", default=FILE, help=f"output file; - is standard output "
         f"(default: {FILE})")  # fmt: skip
 
 
-def size_of(text: str) -> int:
+def parse_size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B|)", text)
     if found is None:
         raise MistakeError(f"--max-size: found {text}, allowed: a size such as 100MB")
     return int(float(found[1]) * SIZES[found[2]])
 
 
-def words(given: list[str]) -> list[str]:
+def split_names(given: list[str]) -> list[str]:
     return [word for text in given for word in text.split(",") if word]
 
 
-def wish_of(arguments: argparse.Namespace) -> Json:
-    """As vcmtsd reads it, which judges the values."""
-    wish: Json = {
-        key: getattr(arguments, key) for key in AS_THEY_ARE if getattr(arguments, key) is not None
+def capture_request(arguments: argparse.Namespace) -> Json:
+    """The capture request as JSON. vcmtsd validates the values."""
+    request: Json = {
+        key: getattr(arguments, key) for key in COPIED if getattr(arguments, key) is not None
     }
     if arguments.stage is not None:
-        wish["stages"] = words(arguments.stage)
+        request["stages"] = split_names(arguments.stage)
     if arguments.dropped is not None:
-        wish["dropped"] = words(arguments.dropped) or True
+        request["dropped"] = split_names(arguments.dropped) or True
     if arguments.max_size is not None:
-        wish["max_size"] = size_of(arguments.max_size)
-    return wish
+        request["max_size"] = parse_size(arguments.max_size)
+    return request
 
 
-def connected(path: Path) -> socket.socket:
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+def connect(path: Path) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        made.connect(str(path))
-        trust.check_peer(made, path)
+        connection.connect(str(path))
+        trust.check_peer(connection, path)
     except OSError as error:
-        made.close()
+        connection.close()
         raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
-    return made
+    return connection
 
 
 def check_answer(line: bytes) -> None:
@@ -176,29 +176,33 @@ def check_answer(line: bytes) -> None:
     raise MistakeError("--socket: found another socket, allowed: a capture socket")
 
 
-def answered(made: socket.socket, wish: Json) -> bytes:
-    """What came behind the answer, which is good."""
-    heard = b""
-    with contextlib.suppress(OSError):  # it may have answered before
-        made.sendall(json.dumps(wish).encode() + b"\n")
+def send_request(connection: socket.socket, request: Json) -> bytes:
+    """Sends the request and checks the answer. Returns the bytes received after the answer."""
+    received = b""
+    with contextlib.suppress(OSError):  # vcmtsd may have answered and closed already
+        connection.sendall(json.dumps(request).encode() + b"\n")
     with contextlib.suppress(OSError):
-        while b"\n" not in heard and len(heard) < ANSWER_MAX and (piece := made.recv(PIECE)):
-            heard += piece
-    line, found, rest = heard.partition(b"\n")
+        while (
+            b"\n" not in received
+            and len(received) < ANSWER_MAX
+            and (piece := connection.recv(PIECE))
+        ):
+            received += piece
+    line, found, incomplete = received.partition(b"\n")
     if not found:
         raise MistakeError("vcmtsd ended the connection before it answered")
     check_answer(line)
-    return rest
+    return incomplete
 
 
 @contextmanager
-def stoppable(made: socket.socket) -> Iterator[None]:
-    """The first signal asks vcmtsd for the file's end, the second ends this at once."""
+def stoppable(connection: socket.socket) -> Iterator[None]:
+    """On the first signal, requests the end of the file from vcmtsd; the second one kills."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
-        with contextlib.suppress(OSError):  # it has ended by itself
-            made.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):  # vcmtsd has ended already
+            connection.shutdown(socket.SHUT_WR)
 
     signals = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.signal(number, stop) for number in signals}
@@ -209,22 +213,22 @@ def stoppable(made: socket.socket) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def told_text(told: Told) -> str:
-    text = f"{told.packets:,} packets, {told.missed:,} missed"
-    return f"{text}, {told.limited:,} beyond the rate" if told.limited else text
+def status_text(status: CaptureStatus) -> str:
+    text = f"{status.packets:,} packets, {status.missed:,} missed"
+    return f"{text}, {status.limited:,} beyond the rate" if status.limited else text
 
 
-def progress(told: Told) -> None:
+def progress(status: CaptureStatus) -> None:
     if sys.stderr.isatty():
-        print(f"\r{told_text(told)}; Ctrl-C ends it\033[K", end="", file=sys.stderr, flush=True)
+        print(f"\r{status_text(status)}; Ctrl-C ends it\033[K", end="", file=sys.stderr, flush=True)
 
 
-def pieces(made: socket.socket, first: bytes) -> Iterator[bytes]:
+def receive_pieces(connection: socket.socket, first: bytes) -> Iterator[bytes]:
     if first:
         yield first
     while True:
         try:
-            piece = made.recv(PIECE)
+            piece = connection.recv(PIECE)
         except ConnectionResetError:
             return
         if not piece:
@@ -232,40 +236,40 @@ def pieces(made: socket.socket, first: bytes) -> Iterator[bytes]:
         yield piece
 
 
-def copy(made: socket.socket, first: bytes, output: Output) -> Told:
+def copy(connection: socket.socket, first: bytes, output: Output) -> CaptureStatus:
     blocks, last = Blocks(), time.monotonic()
-    progress(blocks.told)  # there may be nothing to capture for a long time
-    for piece in pieces(made, first):
-        whole = b"".join(blocks.take(piece))
+    progress(blocks.status)  # at once, as packets may come much later
+    for piece in receive_pieces(connection, first):
+        whole = b"".join(blocks.feed(piece))
         if whole:
             output.write(whole)
         if time.monotonic() - last >= PROGRESS_SECONDS:
-            progress(blocks.told)
+            progress(blocks.status)
             last = time.monotonic()
-    return blocks.told
+    return blocks.status
 
 
-def finished(told: Told, where: str) -> int:
+def print_result(status: CaptureStatus, where: str) -> int:
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    end = told.end if told.end is not None else "vcmtsd ended, or let this capture go"
-    print(f"vcmts: {told_text(told)}: {where}; end: {end}", file=sys.stderr)
-    return 0 if told.end is not None and any(word in end for word in WANTED) else 1
+    end = status.end if status.end is not None else "vcmtsd ended or disconnected this capture"
+    print(f"vcmts: {status_text(status)}: {where}; end: {end}", file=sys.stderr)
+    return 0 if status.end is not None and any(word in end for word in REQUESTED_ENDS) else 1
 
 
-def captured(made: socket.socket, first: bytes, output: Output, name: str) -> int:
+def run_capture(connection: socket.socket, first: bytes, output: Output, name: str) -> int:
     where = "to standard output" if name == STDOUT else f"in {name}"
     try:
-        with stoppable(made):
-            return finished(copy(made, first, output), where)
+        with stoppable(connection):
+            return print_result(copy(connection, first, output), where)
     except BrokenPipeError:
-        complain("who read the capture is gone; it was ended")
+        complain("the reader of the pipe has ended, so the capture was ended")
         return 0
-    except BrokenError:
-        complain(f"what vcmtsd sent is no capture; what came before is {where}")
+    except FormatError:
+        complain(f"vcmtsd sent data that is not pcapng; the packets before are {where}")
         return 1
     except OSError as error:
-        complain(f"{name}: {error.strerror}; what came before is {where}")
+        complain(f"{name}: {error.strerror}; the packets before are {where}")
         return 1
 
 
@@ -273,8 +277,8 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.list:
         show()
         return 0
-    wish = wish_of(arguments)
-    with connected(chosen(arguments.socket, arguments.pid)) as made:
-        first = answered(made, wish)
-        with opened(arguments.output) as output:
-            return captured(made, first, output, arguments.output)
+    request = capture_request(arguments)
+    with connect(choose_socket(arguments.socket, arguments.pid)) as connection:
+        first = send_request(connection, request)
+        with open_output(arguments.output) as output:
+            return run_capture(connection, first, output, arguments.output)

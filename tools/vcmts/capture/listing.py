@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stages and drop reasons, as vcmtsd itself tells them."""
+"""Prints stages and drop reasons from `vcmtsd describe`, for `vcmts capture --list`."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import program
 
-NO_PACKETS = ("upstream scheduler", "upstream grants")  # lists whose bursts are none
-NO_BURST = ("expire",)  # stages that take nothing and hand out nothing
+NO_PACKETS = ("upstream scheduler", "upstream grants")  # stage lists without packets
+NO_BURST = ("expire",)  # stages without input and output
 
 
-def described() -> Json:
+def describe() -> Json:
     done = subprocess.run([program("vcmtsd"), "describe"], check=True, capture_output=True)
     found: Json = json.loads(done.stdout)
     return found
@@ -28,14 +28,14 @@ def stages(direction: Json) -> list[Json]:
 
 
 def show() -> None:
-    told, console = described(), wide_console()
+    status, console = describe(), wide_console()
     for name in DIRECTIONS:
         drawn = Table("stage", "does", title=f"{name}: --stage", title_justify="left")
-        for stage in stages(told[name]):
+        for stage in stages(status[name]):
             drawn.add_row(stage["name"], stage["about"])
         console.print(drawn)
     for name in (*DIRECTIONS, "shared_port"):
         drawn = Table("reason", "means", title=f"{name}: --dropped", title_justify="left")
-        for reason, drop in told[name]["drops"].items():
+        for reason, drop in status[name]["drops"].items():
             drawn.add_row(reason, drop["meaning"])
         console.print(drawn)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts control: the control socket of a vcmtsd in service."""
+"""The command `vcmts control`, and a client of the control socket of vcmtsd."""

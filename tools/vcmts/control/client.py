@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON-RPC 2.0 over the Unix socket of a vcmtsd in service."""
+"""A JSON-RPC 2.0 client of vcmtsd's control socket."""
 
 import itertools
 import json
@@ -15,12 +15,12 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 PIECE = 65536
-# Codes of a request that was wrong whatever is in service: no such method, or wrong parameters.
+# Error codes that do not depend on the server's state: unknown method, invalid parameters.
 WRONG_PARAMS = (-32601, -32602)
 
 
 class RefusedError(Exception):
-    """What was asked for was not done; the text says why, and nothing has changed."""
+    """vcmtsd refused the request and changed nothing; the text is the reason."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -28,24 +28,27 @@ class RefusedError(Exception):
 
 
 class ClosedError(Exception):
-    """vcmtsd ended, or let this client go, before it answered."""
+    """vcmtsd ended, or disconnected this client, before it answered."""
 
 
 class Client:
-    """A connection. Requests are answered in their order."""
+    """A connection. Answers come in the order of requests."""
 
     def __init__(
-        self, path: Path, timeout: float | None = None, go_on: Callable[[], bool] = lambda: False
+        self,
+        path: Path,
+        timeout: float | None = None,
+        go_on: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Raises OSError where nobody listens, or a user whom trust.py does not know. `timeout`:
-        seconds that an answer may take, again and again while `go_on` says so."""
+        """Raises OSError if there is no server, or one of an untrusted user (trust.py). `timeout`:
+        seconds per answer; each time it expires, `go_on` decides whether to wait again."""
         self._go_on = go_on
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._ids = itertools.count(1)
-        self._heard = b""
+        self._received = b""
         self._events: deque[Json] = deque()
         try:
-            self._socket.connect(str(path))  # which waits where many come at a time
+            self._socket.connect(str(path))  # may block if the backlog is full
             trust.check_peer(self._socket, path)
             self._socket.settimeout(timeout)
         except OSError:
@@ -66,8 +69,8 @@ class Client:
     def close(self) -> None:
         self._socket.close()
 
-    def hear(self) -> None:
-        """Takes what has come next, and keeps it."""
+    def receive(self) -> None:
+        """Receives data into the buffer."""
         while True:
             try:
                 piece = self._socket.recv(PIECE)
@@ -77,24 +80,24 @@ class Client:
                     raise
         if not piece:
             raise ClosedError("vcmtsd ended the connection")
-        self._heard += piece
+        self._received += piece
 
     def _line(self) -> Any:
         """The next line: an answer, a list of them, or an event."""
-        while b"\n" not in self._heard:
-            self.hear()
-        line, self._heard = self._heard.split(b"\n", 1)
+        while b"\n" not in self._received:
+            self.receive()
+        line, self._received = self._received.split(b"\n", 1)
         return json.loads(line)
 
     def _answer(self) -> Any:
-        """The next answer; events that come before it are kept."""
+        """The next answer. Queues events that come before it."""
         while is_event(line := self._line()):
             self._events.append(line["params"])
         return line
 
     def events(self) -> Iterator[Json]:
-        """What events.subscribe asked for, one after the other: the params of each notification.
-        ClosedError when vcmtsd ends the connection."""
+        """Yields the params of each event after events.subscribe. Raises ClosedError when vcmtsd
+        ends the connection."""
         while True:
             if self._events:
                 yield self._events.popleft()
@@ -105,23 +108,23 @@ class Client:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
 
     def call(self, method: str, /, **params: Any) -> Any:
-        """The result of one method; RefusedError where there is none."""
+        """Calls a method and returns its result. Raises RefusedError."""
         request = self._request(method, params)
         self._socket.sendall(json.dumps(request).encode())
         return result(self._answer())
 
     def calls(self, wanted: Iterable[tuple[str, Json]]) -> list[Any]:
-        """Several methods in one request, each answered by its result or a RefusedError."""
+        """Calls several methods in one batch. Each element is a result or a RefusedError."""
         requests = [self._request(method, params) for method, params in wanted]
         self._socket.sendall(json.dumps(requests).encode())
         answers = self._answer()
-        if isinstance(answers, dict):  # the request as a whole was none
+        if isinstance(answers, dict):  # an error of the whole batch
             return [result(answers)]
         return [result_or_error(answer) for answer in answers]
 
 
 def connected(path: Path) -> Client:
-    """A connection; a mistake of the user's where nobody listens, or who must not be believed."""
+    """Connects. Raises MistakeError if there is no server, or an untrusted one."""
     try:
         return Client(path)
     except OSError as error:

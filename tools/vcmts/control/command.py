@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts control: asks and changes a data plane in service, by the methods that it tells itself.
+"""The command `vcmts control`: calls methods of vcmtsd's control socket.
 
-Exit status: 0 when it was done, 1 when it was refused or vcmtsd has gone, 2 for a mistake in the
-arguments.
+Exit status: 0 if done, 1 if refused or vcmtsd has ended, 2 for wrong arguments.
 """
 
 import argparse
@@ -15,36 +14,36 @@ import yaml
 from vcmts import secret
 from vcmts.control import metrics
 from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connected
-from vcmts.control.place import chosen
 from vcmts.control.show import answer_lines, method_lines
+from vcmts.control.sockets import choose_socket
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 DISCOVER = "rpc.discover"
 SUBSCRIBE = "events.subscribe"
-EPILOG = """Without METHOD all of them are listed; docs/control.md says more of each."""
+EPILOG = """Without METHOD, it lists all methods; docs/control.md describes each."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument(
-        "method", metavar="METHOD", nargs="?", help="what to do (without: which there are)"
+        "method", metavar="METHOD", nargs="?", help="method to call (default: list all methods)"
     )
     parser.add_argument(
         "params",
         metavar="KEY=VALUE",
         nargs="*",
-        help="its parameters; a value as in the configuration, @FILE for one in a YAML file, or "
-        "@- for standard input; or all of them as one JSON object",
+        help="parameters of the method; VALUE is as in the configuration, @FILE (a YAML file) or "
+        "@- (standard input); or all parameters as one JSON object",
     )
     parser.add_argument(
-        "--socket", metavar="PATH", type=Path, help="of the vcmtsd (default: the only one there is)"
+        "--socket", metavar="PATH", type=Path, help="control socket (default: the only one)"
     )
-    parser.add_argument("--json", action="store_true", help="print the answer as it came")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
 
-def value_of(key: str, text: str) -> Any:
-    """What stands behind the sign, as YAML reads it."""
+def parse_value(key: str, text: str) -> Any:
+    """Parses the text after `=` as YAML, or the file that it names."""
     try:
         if not text.startswith("@"):
             return yaml.load(text, Loader=yaml.BaseLoader)
@@ -53,23 +52,23 @@ def value_of(key: str, text: str) -> Any:
     except OSError as error:
         raise MistakeError(f"{key}: {secret.shown(text)}: {error.strerror}") from error
     except UnicodeError as error:
-        raise MistakeError(f"{key}: found no UTF-8, allowed: YAML") from error
+        raise MistakeError(f"{key}: not UTF-8, allowed: YAML") from error
     except yaml.YAMLError as error:
         raise MistakeError(f"{key}: {secret.yaml_fault(error)}") from error
 
 
-def object_of(text: str) -> Json:
+def parse_object(text: str) -> Json:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise MistakeError(f"found no JSON: {error}") from error
+        raise MistakeError(f"not JSON: {error}") from error
     assert isinstance(found, dict), "it begins with a brace"
     return found
 
 
-def params_of(words: list[str]) -> Json:
+def parse_params(words: list[str]) -> Json:
     if len(words) == 1 and words[0].lstrip().startswith("{"):
-        return object_of(words[0])
+        return parse_object(words[0])
     params: Json = {}
     for number, word in enumerate(words, 1):
         key, sign, text = word.partition("=")
@@ -80,11 +79,11 @@ def params_of(words: list[str]) -> Json:
             )
         if key in params:
             raise MistakeError(f"{secret.shown(key)}: given twice")
-        params[key] = value_of(secret.shown(key), text)
+        params[key] = parse_value(secret.shown(key), text)
     return params
 
 
-def answer_to(path: Path, method: str, params: Json) -> Json:
+def call_method(path: Path, method: str, params: Json) -> Json:
     with connected(path) as client:
         try:
             answer: Json = client.call(method, **params)
@@ -96,7 +95,7 @@ def answer_to(path: Path, method: str, params: Json) -> Json:
 
 
 def print_events(path: Path, params: Json) -> NoReturn:
-    """The answer and then each event, one JSON object a line, until vcmtsd ends."""
+    """Prints the answer and each event, one JSON object per line, until vcmtsd ends."""
     with connected(path) as client:
         print(json.dumps(client.call(SUBSCRIBE, **params)), flush=True)
         for event in client.events():
@@ -105,11 +104,11 @@ def print_events(path: Path, params: Json) -> NoReturn:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    method, params = arguments.method or DISCOVER, params_of(arguments.params)
+    method, params = arguments.method or DISCOVER, parse_params(arguments.params)
     try:
         if method == SUBSCRIBE:
-            print_events(chosen(arguments.socket), params)
-        answer = answer_to(chosen(arguments.socket), method, params)
+            print_events(choose_socket(arguments.socket), params)
+        answer = call_method(choose_socket(arguments.socket), method, params)
     except (RefusedError, ClosedError, metrics.PartsError) as error:
         complain(str(error))
         wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""metrics.get, whose answers have a part of the samples each, as one answer."""
+"""Calls the method metrics.get until all parts of its answer are complete."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ METHOD = "metrics.get"
 
 
 class PartsError(ValueError):
-    """Answers are no parts of one: the text says why."""
+    """The parts of an answer do not fit together."""
 
 
 def complete(client: Client, result: Any, params: Json) -> Any:
-    """The first answer to `params` with the samples of all answers behind it. Raises what
-    Client.call() does, and PartsError. What has no next part is returned as it is."""
+    """Requests the further parts of the first answer `result` and adds their samples. Raises
+    PartsError, and the errors of Client.call()."""
     first = -1
     while isinstance(result, dict) and "next" in result:
         following = result.pop("next")
         if not isinstance(following, int) or following <= first:
-            raise PartsError(f"{METHOD}: next is not behind {first}")
+            raise PartsError(f"{METHOD}: next is {following!r}, expected more than {first}")
         first = following
         part = client.call(METHOD, **params | {"first": first})
         try:
@@ -32,5 +32,5 @@ def complete(client: Client, result: Any, params: Json) -> Any:
 
 
 def metrics(client: Client, **params: Any) -> Any:
-    """All samples. `uptime` is that of the first answer."""
+    """Returns all samples. `uptime` is that of the first part."""
     return complete(client, client.call(METHOD, **params), params)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers of the control socket as plain tables, whose columns are as wide as they must be."""
+"""Formats answers of the control socket as plain-text tables."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 from vcmts.jsons import Json
 
 
-def plain(value: Any) -> bool:
-    """Whether it goes into one cell."""
+def is_plain(value: Any) -> bool:
+    """Whether the value fits one cell: a scalar or a list of scalars."""
     if isinstance(value, list):
         return all(not isinstance(one, dict | list) for one in value)
     return not isinstance(value, dict)
@@ -22,20 +22,20 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def counted(value: Any) -> bool:
-    """Numbers by name, of which most are 0."""
+def is_counters(value: Any) -> bool:
+    """Whether the value is a map of numbers, such as counters."""
     return isinstance(value, dict) and all(type(one) is int for one in value.values())
 
 
 def aligned(rows: list[list[str]]) -> Iterator[str]:
-    """Cells in columns; there is a cell for each column in every row."""
+    """Aligns the cells of rows in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
 def rows_table(rows: list[Json]) -> Iterator[str]:
-    keys = list(dict.fromkeys(key for row in rows for key in row if plain(row[key])))
+    keys = list(dict.fromkeys(key for row in rows for key in row if is_plain(row[key])))
     if keys:
         yield from aligned([keys, *([cell(row.get(key, "-")) for key in keys] for row in rows)])
 
@@ -44,41 +44,45 @@ def named_table(values: Json) -> Iterator[str]:
     yield from aligned([[name, cell(value)] for name, value in values.items()])
 
 
-def titled(title: str, lines: Iterator[str]) -> Iterator[str]:
+def with_title(title: str, lines: Iterator[str]) -> Iterator[str]:
     inside = list(lines)
     if inside:
         yield from ("", f"{title}:", *(f"  {line}" for line in inside))
 
 
-def inner(key: str, value: Any) -> Iterator[str]:
-    """What has a title of its own: its path."""
-    if counted(value):
+def nested_lines(key: str, value: Any) -> Iterator[str]:
+    """Tables of a nested value, each with its path as title."""
+    if is_counters(value):
         above = {name: number for name, number in value.items() if number}
-        yield from titled(f"{key}, those above 0", named_table(above))
+        yield from with_title(f"{key}, those above 0", named_table(above))
     elif isinstance(value, dict):
-        yield from titled(key, named_table({k: v for k, v in value.items() if plain(v)}))
+        yield from with_title(key, named_table({k: v for k, v in value.items() if is_plain(v)}))
         for name, one in value.items():
-            yield from () if plain(one) else inner(f"{key} {name}", one)
+            yield from () if is_plain(one) else nested_lines(f"{key} {name}", one)
     else:
-        yield from titled(key, rows_table(value))
+        yield from with_title(key, rows_table(value))
         for number, row in enumerate(value):
             for name, one in row.items():
-                yield from () if plain(one) else inner(f"{key} {row.get('id', number)} {name}", one)
+                yield from (
+                    ()
+                    if is_plain(one)
+                    else nested_lines(f"{key} {row.get('id', number)} {name}", one)
+                )
 
 
 def answer_lines(answer: Json) -> Iterator[str]:
-    """Plain values first, then what is inside of it."""
-    yield from named_table({key: value for key, value in answer.items() if plain(value)})
+    """Formats an answer: scalars first, then nested values."""
+    yield from named_table({key: value for key, value in answer.items() if is_plain(value)})
     for key, value in answer.items():
-        yield from () if plain(value) else inner(key, value)
+        yield from () if is_plain(value) else nested_lines(key, value)
 
 
 def usage(params: list[Json]) -> str:
-    """The keys of a method, those that may be left out in brackets."""
+    """The parameters of a method, optional ones in brackets."""
     return " ".join(p["name"] if p["required"] else f"[{p['name']}]" for p in params)
 
 
 def method_lines(described: Json) -> Iterator[str]:
-    """A line each."""
+    """A line per method."""
     rows = [[m["name"], usage(m["params"]), m["summary"]] for m in described["methods"]]
     yield from aligned([["method", "parameters", "does"], *rows])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose socket it is: keys go to a server of root's, of ours, or of whom root gave the folder."""
+"""Checks the owner of a socket's server, as clients send keys. Trusted are root, the own user, and
+users to whom root gave the socket's folder."""
 
 import os
 import pwd
@@ -9,44 +10,43 @@ import struct
 from pathlib import Path
 
 CREDENTIALS = struct.Struct("3i")  # process, user, group
-LINKS_MOST = 16
+MAX_LINKS = 16
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UntrustedError(PermissionError):
-    """Another user listens there."""
+    """An untrusted user runs the server."""
 
     def __init__(self, text: str) -> None:
         super().__init__(0, text)
 
 
-def name_of(user: int) -> str:
+def user_name(user: int) -> str:
     try:
         return f"user {pwd.getpwuid(user).pw_name} ({user})"
     except KeyError:
         return f"user {user}"
 
 
-def closed(folder: Path, users: set[int]) -> bool:
-    """Whether only these users can have put there what is in it."""
+def only_writable_by(folder: Path, users: set[int]) -> bool:
+    """Whether only these users can create files in the folder."""
     state = folder.stat()
     return state.st_uid in users and not state.st_mode & OTHERS_WRITE
 
 
-def users_of(path: Path) -> set[int]:
-    """Who may serve at this path: root, this user, and owners of its folders that these have made.
-
-    A folder in /tmp, where everybody may make one, says nothing of its owner."""
+def trusted_users(path: Path) -> set[int]:
+    """Users that may run a server at this path: root, this user, and owners of folders that these
+    created. The owner of a folder in /tmp is not trusted, as anyone can create one."""
     users, links = {0, os.geteuid()}, 0
-    here, ahead = Path("/"), [*path.absolute().parent.parts[1:]]
-    while ahead:
-        part = ahead.pop(0)
+    here, remaining = Path("/"), [*path.absolute().parent.parts[1:]]
+    while remaining:
+        part = remaining.pop(0)
         if part == "..":
             here = here.parent
             continue
         try:
             state = (here / part).lstat()
-            own = closed(here, users)
+            own = only_writable_by(here, users)
         except OSError:
             return users
         if not own and state.st_uid not in users:
@@ -57,31 +57,31 @@ def users_of(path: Path) -> set[int]:
             continue
         links += 1
         target = (here / part).readlink()
-        if links > LINKS_MOST:
+        if links > MAX_LINKS:
             return users
         if target.is_absolute():
             here = Path("/")
-        ahead = [*(name for name in target.parts if name != "/"), *ahead]
+        remaining = [*(name for name in target.parts if name != "/"), *remaining]
     return users
 
 
 def folder_fault(folder: Path) -> str:
-    """Why nothing in this folder is believed, which has a name that others know; "" where it is, or
-    cannot be looked at."""
+    """Returns why sockets in this folder are not trusted; "" if they are, or if the folder cannot
+    be read."""
     try:
         state = folder.lstat()
-        users = users_of(folder)
-        own = closed(folder.parent, users)
+        users = trusted_users(folder)
+        own = only_writable_by(folder.parent, users)
     except OSError:
         return ""
     if own:
         return ""
     if stat.S_ISLNK(state.st_mode):
-        return f"{folder}: found a symbolic link of {name_of(state.st_uid)}; remove it"
+        return f"{folder}: found a symbolic link of {user_name(state.st_uid)}; remove it"
     if state.st_uid not in users:
         return (
-            f"{folder}: found a folder of {name_of(state.st_uid)}, allowed: of "
-            f"{name_of(os.geteuid())}; remove it"
+            f"{folder}: found a folder of {user_name(state.st_uid)}, allowed: of "
+            f"{user_name(os.geteuid())}; remove it"
         )
     if state.st_mode & OTHERS_WRITE:
         mode = stat.S_IMODE(state.st_mode)
@@ -90,27 +90,27 @@ def folder_fault(folder: Path) -> str:
 
 
 def check_peer(connection: socket.socket, path: Path) -> None:
-    """Raises UntrustedError where another user listens at `path`."""
-    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
-    _, user, _ = CREDENTIALS.unpack(told)
-    users = users_of(path)
+    """Raises UntrustedError if an untrusted user runs the server at `path`."""
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+    _, user, _ = CREDENTIALS.unpack(data)
+    users = trusted_users(path)
     if user not in users:
-        allowed = ", ".join(name_of(one) for one in sorted(users))
-        raise UntrustedError(f"served by {name_of(user)}, allowed: {allowed}")
+        allowed = ", ".join(user_name(one) for one in sorted(users))
+        raise UntrustedError(f"served by {user_name(user)}, allowed: {allowed}")
 
 
 def connect_fault(path: Path, error: OSError) -> str:
-    """Why a socket that the user named does not answer, with what helps."""
+    """Describes why the connection failed, and what to do."""
     if isinstance(error, UntrustedError) or not isinstance(error, PermissionError):
         return error.strerror or str(error)
-    for place, what in ((path, "socket"), (path.parent, "folder")):
+    for file, what in ((path, "socket"), (path.parent, "folder")):
         try:
-            state = place.stat()
+            state = file.stat()
         except OSError:
             continue
         mode = stat.S_IMODE(state.st_mode)
         return (
-            f"no permission: its {what} is of {name_of(state.st_uid)} (mode {mode:04o}); "
-            "ask as that user or as root"
+            f"no permission: its {what} belongs to {user_name(state.st_uid)} (mode {mode:04o}); "
+            "run this as that user or as root"
         )
-    return "no permission: its folder cannot be looked into; ask as root"
+    return "no permission: its folder is not readable; run this as root"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts convert: the values of the reference's Helm charts as ours."""
+"""The command `vcmts convert`: converts values of the reference's Helm charts to the own chart."""

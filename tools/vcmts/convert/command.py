@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts convert: the values of the reference's Helm charts, vcmtsd and pktgen, as ours."""
+"""The command `vcmts convert`: converts values.yaml of the reference's Helm charts.
+
+Values of its chart vcmtsd become values of deploy/helm/vcmts, one file per release. Values of its
+chart pktgen become a script that calls vcmts-traffic.
+"""
 
 import argparse
 import sys
@@ -8,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from vcmts.convert import pktgen, vcmtsd
-from vcmts.convert.reading import OF_THE_CHART, Notes, read
+from vcmts.convert.reading import CHART_KEYS, Notes, read
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
@@ -18,32 +22,32 @@ KEYS = "# Keys of profiles are for tests; a group in service has a file in a Sec
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "What has no counterpart is told on stderr, with the reason. Of vcmtsd, values for each "
-        "release come out: groups whose pods ask for the same. Of pktgen, calls of vcmts-traffic."
+        "Values without counterpart are listed on stderr with the reason. Values of vcmtsd give a "
+        "file per release, which has groups with equal pods. Values of pktgen give calls of "
+        "vcmts-traffic."
     )
     parser.add_argument("values", metavar="FILE", type=Path, help="values.yaml of vcmtsd or pktgen")
     parser.add_argument(
         "--mode",
         choices=("separate", "shared"),
         default="separate",
-        help="a pod for each group, as the reference has it, or one for the groups of a NUMA node "
-        "(default: %(default)s)",
+        help="a pod per group, as in the reference, or a pod per NUMA node (default: %(default)s)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
         type=Path,
-        help="values-1.yaml and so on, one for each release, or traffic.sh; without, all to stdout",
+        help="write values-1.yaml, values-2.yaml, .. per release, or traffic.sh (default: stdout)",
     )
 
 
-def text_of(values: Json, source: Path) -> str:
+def values_text(values: Json, source: Path) -> str:
     dumped = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=100)
     return HEAD.format(source=source.name) + KEYS + dumped
 
 
-def written(arguments: argparse.Namespace, files: dict[str, str]) -> None:
+def write_files(arguments: argparse.Namespace, files: dict[str, str]) -> None:
     folder: Path | None = arguments.output
     if folder is None:
         sys.stdout.write("---\n".join(files.values()))
@@ -58,23 +62,23 @@ def main(arguments: argparse.Namespace) -> int:
     notes = Notes()
     found = read(arguments.values)
     topology = found.map("topology")
-    of_vcmtsd, of_pktgen = (key in topology.keys for key in ("vcmts_pods", "pktgen_pods"))
-    if not of_vcmtsd and not of_pktgen:
+    has_vcmtsd, has_pktgen = (key in topology.keys for key in ("vcmts_pods", "pktgen_pods"))
+    if not has_vcmtsd and not has_pktgen:
         raise MistakeError(
             f"{arguments.values}:{topology.line}: topology: found neither vcmts_pods nor "
             "pktgen_pods, allowed: values of the reference's chart vcmtsd or pktgen"
         )
     files: dict[str, str] = {}
-    if of_vcmtsd:
+    if has_vcmtsd:
         made = vcmtsd.releases(topology, arguments.mode, notes)
         for number, values in enumerate(made, 1):
-            files[f"values-{number}.yaml"] = text_of(values, arguments.values)
-    if of_pktgen:
+            files[f"values-{number}.yaml"] = values_text(values, arguments.values)
+    if has_pktgen:
         lines = ["#!/bin/sh", *pktgen.calls(topology, notes)]
         files["traffic.sh"] = "\n".join(lines) + "\n"
-    notes.leave(topology, {})
-    notes.leave(found, OF_THE_CHART)
-    written(arguments, files)
+    notes.add_unused(topology, {})
+    notes.add_unused(found, CHART_KEYS)
+    write_files(arguments, files)
     for line in notes.lines():
         print(line, file=sys.stderr)
     return 0

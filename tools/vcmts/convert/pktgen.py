@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The values of the reference's chart pktgen as calls of the traffic program."""
+"""Converts values of the reference's chart pktgen to calls of vcmts-traffic."""
 
 from vcmts.convert.reading import Map, Notes
 from vcmts.convert.vcmtsd import pci, profile_name
 from vcmts.profile.numbers import MOST_GROUPS
 
-# The mix of the packets to the modems, and of those from them, by the reference's name.
+# The reference's traffic type to the packet mixes of downstream and upstream.
 MIXES = {"imix2": ("imix", "upstream-imix")}
-LEFT_OUT = {
+UNUSED_KEYS = {
     "num_sockets": "the traffic program runs on one",
     "cpu_socket_id": "the kubelet's topology manager chooses, or taskset",
     "hpg_sz": "it takes the pages that there are",
@@ -22,14 +22,14 @@ def mixes(port: Map, notes: Notes) -> tuple[str, str]:
     if kind.isascii() and kind.isdigit() and 64 <= int(kind[:6]) <= 2000:
         return kind, kind
     if kind not in MIXES:
-        notes.tell(
+        notes.add(
             port, "traffic_type", f"{kind} is not known: taken as imix2; --mix says any other"
         )
     return MIXES.get(kind, MIXES["imix2"])
 
 
 def call(number: int, upstream: Map, downstream: Map, notes: Notes) -> list[str]:
-    """Of a pair of ports: the first has what comes from modems, the second what goes to them."""
+    """The commands for a pair of ports: the first has upstream traffic, the second downstream."""
     sizes = []
     for port in (upstream, downstream):
         ofdm, modems = port.number("num_ofdm", 1, 999), port.number("num_subs", 1, 65535)
@@ -47,7 +47,7 @@ def call(number: int, upstream: Map, downstream: Map, notes: Notes) -> list[str]
     rphy, network = (pci(port, "net_pktgen") for port in (upstream, downstream))
     for port in (upstream, downstream):
         names = {key: "" for key in port.keys if key.startswith("port_")}
-        notes.leave(port, LEFT_OUT | names)
+        notes.add_unused(port, UNUSED_KEYS | names)
     words = ["vcmts-traffic", "--config", f"sg-{number}.yaml", "--mix", mix]
     words += ["--upstream-mix", upstream_mix, "--upstream-rate", "300Mbps"]
     words += ["--network", network or UNNAMED["network"], "--rphy", rphy or UNNAMED["rphy"]]
@@ -70,5 +70,5 @@ def calls(topology: Map, notes: Notes) -> list[str]:
             if number > MOST_GROUPS:
                 raise pod.mistake("ports", f"{number} groups", f"1 to {MOST_GROUPS}")
             lines += call(number, ports[first], ports[first + 1], notes)
-        notes.leave(pod, LEFT_OUT)
+        notes.add_unused(pod, UNUSED_KEYS)
     return lines

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reference's values as text with lines: YAML readers differ in `18:02.0` and `yes`."""
+"""Reads values.yaml of the reference with line numbers, and collects notes on unused keys.
+
+Scalars are read as text, as YAML parsers differ in the types of `18:02.0` and `yes`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,13 +13,13 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from vcmts.paths import MistakeError
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 YES, NO = ("yes", "true", "on", "y"), ("no", "false", "off", "n")
 
 
 @dataclass
 class Map:
-    """A map of the file, and where it is."""
+    """A map of the file with its position. `used`: keys that were read."""
 
     file: str
     path: str
@@ -25,23 +28,23 @@ class Map:
     lines: dict[str, int]  # of the keys
     used: set[str] = field(default_factory=set)
 
-    def place(self, key: str) -> str:
+    def key_path(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
     def mistake(self, key: str, found: str, allowed: str) -> MistakeError:
         line = self.lines.get(key, self.line)
         return MistakeError(
-            f"{self.file}:{line}: {self.place(key)}: found {found}, allowed: {allowed}"
+            f"{self.file}:{line}: {self.key_path(key)}: found {found}, allowed: {allowed}"
         )
 
     def text(self, key: str) -> str | None:
-        """None where it is not there or empty."""
+        """The value as text; None if missing or empty."""
         self.used.add(key)
         node = self.keys.get(key)
         if node is None:
             return None
         if not isinstance(node, ScalarNode):
-            raise self.mistake(key, kind_of(node), "a text")
+            raise self.mistake(key, describe_node(node), "a text")
         return node.value.strip() or None
 
     def number(self, key: str, least: int, most: int) -> int | None:
@@ -64,7 +67,7 @@ class Map:
         return text
 
     def switch(self, key: str, *, on: str = "", off: str = "") -> bool | None:
-        """yes or no, as YAML has them, or the words of the version of 2018."""
+        """A boolean in any form of YAML, or in the words of the version of 2018."""
         text = self.text(key)
         if text is None:
             return None
@@ -81,28 +84,28 @@ class Map:
         self.used.add(key)
         node = self.keys.get(key)
         if not isinstance(node, MappingNode):
-            raise self.mistake(key, kind_of(node), "a map")
-        return map_of(self.file, self.place(key), node)
+            raise self.mistake(key, describe_node(node), "a map")
+        return make_map(self.file, self.key_path(key), node)
 
     def maps(self, key: str) -> Iterator["Map"]:
         self.used.add(key)
         node = self.keys.get(key)
         if not isinstance(node, SequenceNode) or not node.value:
-            raise self.mistake(key, kind_of(node), "a list of maps, one or more")
+            raise self.mistake(key, describe_node(node), "a list of maps, one or more")
         for number, item in enumerate(node.value):
-            path = f"{self.place(key)}[{number}]"
+            path = f"{self.key_path(key)}[{number}]"
             if not isinstance(item, MappingNode):
                 line = item.start_mark.line + 1
                 raise MistakeError(
-                    f"{self.file}:{line}: {path}: found {kind_of(item)}, allowed: a map"
+                    f"{self.file}:{line}: {path}: found {describe_node(item)}, allowed: a map"
                 )
-            yield map_of(self.file, path, item)
+            yield make_map(self.file, path, item)
 
     def unused(self) -> list[str]:
         return [key for key in self.keys if key not in self.used]
 
 
-def kind_of(node: Node | None) -> str:
+def describe_node(node: Node | None) -> str:
     if node is None:
         return "nothing"
     if isinstance(node, ScalarNode):
@@ -110,14 +113,14 @@ def kind_of(node: Node | None) -> str:
     return "a map" if isinstance(node, MappingNode) else "a list" if node.value else "an empty list"
 
 
-def map_of(file: str, path: str, node: MappingNode) -> Map:
+def make_map(file: str, path: str, node: MappingNode) -> Map:
     keys: dict[str, Node] = {}
     lines: dict[str, int] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, ScalarNode):
             raise MistakeError(
-                f"{file}:{line}: {path}: found {kind_of(key)} as a key, allowed: a text"
+                f"{file}:{line}: {path}: found {describe_node(key)} as a key, allowed: a text"
             )
         if key.value in keys:
             where = f"{path}.{key.value}" if path else key.value
@@ -126,7 +129,7 @@ def map_of(file: str, path: str, node: MappingNode) -> Map:
     return Map(file, path, node.start_mark.line + 1, keys, lines)
 
 
-def problem(error: yaml.YAMLError) -> tuple[int, str]:
+def yaml_error(error: yaml.YAMLError) -> tuple[int, str]:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         why = (error.problem or "not YAML").partition("'")[0]  # what stands there is quoted behind
@@ -135,30 +138,30 @@ def problem(error: yaml.YAMLError) -> tuple[int, str]:
 
 
 def read(path: Path) -> Map:
-    """The file. Raises MistakeError with file and line."""
+    """Reads the file. Raises MistakeError with file and line."""
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise MistakeError(f"{path}: found more than {MOST_BYTES >> 20} MiB")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise MistakeError(f"{path}: found more than {MAX_BYTES >> 20} MiB")
     try:
         node = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise MistakeError(f"{path}:{line}: found no UTF-8, allowed: a YAML file") from error
+        raise MistakeError(f"{path}:{line}: not UTF-8, allowed: a YAML file") from error
     except yaml.YAMLError as error:
-        line, why = problem(error)
+        line, why = yaml_error(error)
         raise MistakeError(f"{path}:{line}: {why}") from error
     except RecursionError as error:
         raise MistakeError(
             f"{path}: found lists in lists without end, allowed: values of a chart"
         ) from error
     if not isinstance(node, MappingNode):
-        raise MistakeError(f"{path}:1: found {kind_of(node)}, allowed: a map with topology")
-    return map_of(str(path), "", node)
+        raise MistakeError(f"{path}:1: found {describe_node(node)}, allowed: a map with topology")
+    return make_map(str(path), "", node)
 
 
-# Keys of a service group that go nowhere, and why.
-LEFT_OUT = {
+# Keys of a service group that are not converted, with the reason.
+UNUSED_KEYS = {
     "service_group_config": "",
     "template_config": "there is no template: the configuration is that of the profile",
     "socket_mem": "a process takes what its huge pages have: hugePages",
@@ -175,8 +178,8 @@ SOCKET = (
     "the kubelet's topology manager puts cores, pages and devices on one node; "
     "--mode shared makes a pod for each"
 )
-# Beside topology.
-OF_THE_CHART = {
+# Keys of the chart beside topology.
+CHART_KEYS = {
     "serviceAccount": "pods ask nothing of the cluster, so that they need no rights",
     "images": "the image is ours: image.repository",
 }
@@ -184,23 +187,26 @@ UNKNOWN = "not known"
 
 
 class Notes:
+    """Notes on keys, each with its positions in the file."""
+
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], list[str]] = {}
 
-    def tell(self, where: Map, key: str, why: str) -> None:
-        """At the line of the key."""
+    def add(self, where: Map, key: str, why: str) -> None:
+        """Adds a note at the line of the key."""
         line = where.lines.get(key, where.line)
         self.found.setdefault((key, why), []).append(f"{where.file}:{line}")
 
-    def leave(self, where: Map, reasons: dict[str, str]) -> None:
-        """Of all keys that nobody has read."""
+    def add_unused(self, where: Map, reasons: dict[str, str]) -> None:
+        """Adds a note for each key that was not read. A reason "" suppresses it."""
         for key in where.unused():
             why = reasons.get(key, UNKNOWN)
             if why:
-                self.tell(where, key, f"left out: {why}")
+                self.add(where, key, f"left out: {why}")
 
     def lines(self) -> list[str]:
         return [
-            f"{places[0]}: {key}: {why}" + (f" ({len(places)} times)" if len(places) > 1 else "")
-            for (key, why), places in self.found.items()
+            f"{positions[0]}: {key}: {why}"
+            + (f" ({len(positions)} times)" if len(positions) > 1 else "")
+            for (key, why), positions in self.found.items()
         ]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The values of the reference's chart vcmtsd as ours: a release for pods that are alike."""
+"""Converts values of the reference's chart vcmtsd: one release per set of equal pods."""
 
 from collections import Counter
 from dataclasses import dataclass
 
-from vcmts.convert.reading import LEFT_OUT, SOCKET, Map, Notes
+from vcmts.convert.reading import SOCKET, UNUSED_KEYS, Map, Notes
 from vcmts.jsons import Json
 from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import MistakeError
@@ -14,7 +14,7 @@ from vcmts.profile.numbers import MOST_GROUPS
 LAYOUT_NAMES = tuple(layout.name for layout in LAYOUTS)
 CIPHERS = {("aes", 16): "aes", ("aes", 32): "aes256", ("des", 16): "des", ("none", 16): "none"}
 PAGES = ("2Mi", "1Gi")
-AS_A_DEVICE = "taken as a device: a pod sees it only where a device plugin gives it"
+DEVICE_NOTE = "taken as a device: a pod sees it only where a device plugin gives it"
 QAT = {"provider": "cryptodev", "resource": "qat.intel.com/generic", "variable": "QAT0"}
 
 
@@ -22,16 +22,16 @@ QAT = {"provider": "cryptodev", "resource": "qat.intel.com/generic", "variable":
 class Group:
     id: int
     socket: int
-    values: Json  # of the group
-    pod: Json  # values that hold for all pods of a release
+    values: Json  # of the group itself
+    pod: Json  # common to all pods of a release
 
 
 def profile_name(ofdm: int, modems: int, ending: str) -> str:
-    """Up to three OFDM channels stand beside 32 of SC-QAM, more of them alone."""
+    """The profile's name. With up to three OFDM channels, it has 32 SC-QAM channels."""
     return f"{ofdm}ofdm-{32 if ofdm <= 3 else 0}sc-qam_{modems}cms_{ending}"
 
 
-def profile_of(found: Map) -> str:
+def parse_profile(found: Map) -> str:
     ofdm = found.number("num_ofdm", 1, 999)
     modems = found.number("num_subs", 1, 65535)
     cipher = found.choice("cm_crypto", ("aes", "des", "none")) or "aes"
@@ -67,14 +67,14 @@ def pci(found: Map, key: str) -> str | None:
     return f"{domain}:{parts[0]}:{parts[1]}.{parts[2]}"
 
 
-def ports_of(found: Map, socket: int, notes: Notes) -> Json:
-    """Resources by the names of the reference's device plugin, or addresses that are given."""
+def parse_ports(found: Map, socket: int, notes: Notes) -> Json:
+    """The ports: given PCI addresses, or resources of the reference's device plugin."""
     index = found.number("pf_index", 0, 255)
     ports: Json = {}
     for role, key, way in (("network", "net_ds", "ds"), ("rphy", "net_us", "us")):
         device = pci(found, key)
         if device:
-            notes.tell(found, key, AS_A_DEVICE)
+            notes.add(found, key, DEVICE_NOTE)
             ports[role] = {"device": device}
         elif index is not None:
             ports[role] = {"resource": f"openshift.io/vcmts_nw_vf_{way}_{index}"}
@@ -83,32 +83,32 @@ def ports_of(found: Map, socket: int, notes: Notes) -> Json:
     return ports
 
 
-def crypto_of(found: Map, notes: Notes) -> Json:
+def parse_crypto(found: Map, notes: Notes) -> Json:
     crypto: Json = {"generate_crc": found.switch("crc") is not False}
     device = pci(found, "qat_pci")
     if not found.switch("qat", on="qat_on", off="qat_off"):
         if device:
-            notes.tell(found, "qat_pci", "left out: no accelerator is asked for by qat")
+            notes.add(found, "qat_pci", "left out: no accelerator is asked for by qat")
     elif device:
-        notes.tell(found, "qat_pci", AS_A_DEVICE)
+        notes.add(found, "qat_pci", DEVICE_NOTE)
         crypto |= {"provider": "cryptodev", "device": device}
     else:
         crypto |= QAT
     return crypto
 
 
-def power_of(found: Map, notes: Notes) -> Json:
+def parse_power(found: Map, notes: Notes) -> Json:
     text = found.choice("power_mgmt", ("pm_off", "pm_on", "time_of_day"))
     if text in (None, "pm_off"):
         return {}
     if text == "time_of_day":
-        notes.tell(
+        notes.add(
             found, "power_mgmt", "taken as policy balanced: server.power.busy_hours says the hours"
         )
     return {"server": {"power": {"policy": "balanced"}}}
 
 
-def memory_of(found: Map, mode: str) -> Json:
+def parse_memory(found: Map, mode: str) -> Json:
     size = found.choice("hpg_sz", PAGES) or "1Gi"
     amount = found.text("hpg_alloc_sz")
     if amount is None:
@@ -123,16 +123,16 @@ def memory_of(found: Map, mode: str) -> Json:
     return {"hugePages": {"size": size, key: amount}}
 
 
-def cores_of(found: Map, mode: str, notes: Notes) -> Json:
+def parse_cores(found: Map, mode: str, notes: Notes) -> Json:
     layout = found.choice("core_config", LAYOUT_NAMES)
     count = found.number("num_lcores_required", 1, 1024)
     cores: Json = {"layout": layout} if layout else {}
     if count and mode == "shared":
-        notes.tell(found, "num_lcores_required", "left out: worked out for the groups of a pod")
+        notes.add(found, "num_lcores_required", "left out: worked out for the groups of a pod")
     elif count:
         needed = next((item.threads for item in LAYOUTS if item.name == layout), 0)
         if count < needed + 1:
-            notes.tell(
+            notes.add(
                 found,
                 "num_lcores_required",
                 f"left out: {layout} takes {needed:g} and management one",
@@ -144,68 +144,68 @@ def cores_of(found: Map, mode: str, notes: Notes) -> Json:
     return {"cores": cores} if cores else {}
 
 
-def group_of(found: Map, shift: int, mode: str, notes: Notes) -> Group:
+def parse_group(found: Map, shift: int, mode: str, notes: Notes) -> Group:
     number = found.number("sg_id", 0, 65534)
     if number is None:
         raise found.needed("sg_id")
     socket = found.number("cpu_socket_id", 0, 63) or 0
     if mode == "separate" and "cpu_socket_id" in found.keys:
-        notes.tell(found, "cpu_socket_id", f"left out: {SOCKET}")
-    pod = power_of(found, notes) | memory_of(found, mode) | cores_of(found, mode, notes)
+        notes.add(found, "cpu_socket_id", f"left out: {SOCKET}")
+    pod = parse_power(found, notes) | parse_memory(found, mode) | parse_cores(found, mode, notes)
     for key in ("latency", "cycles"):
         value = found.switch(key)
         if value is not None:
             pod[key] = value
     values = {
-        "profile": profile_of(found),
-        "ports": ports_of(found, socket, notes),
-        "crypto": crypto_of(found, notes),
+        "profile": parse_profile(found),
+        "ports": parse_ports(found, socket, notes),
+        "crypto": parse_crypto(found, notes),
     }
-    notes.leave(found, LEFT_OUT)
+    notes.add_unused(found, UNUSED_KEYS)
     return Group(number + shift, socket, {"name": f"sg-{number}", **values}, pod)
 
 
-def listed(topology: Map, notes: Notes) -> list[Map]:
+def selected_pods(topology: Map, notes: Notes) -> list[Map]:
     pods = list(topology.maps("vcmts_pods"))
     replicas = topology.number("vcmts_replicas", 1, len(pods))
     if replicas is not None and replicas < len(pods):
-        notes.tell(topology, "vcmts_replicas", f"taken: the first {replicas} of {len(pods)} groups")
+        notes.add(topology, "vcmts_replicas", f"taken: the first {replicas} of {len(pods)} groups")
     return pods[: replicas or len(pods)]
 
 
-def groups_of(topology: Map, mode: str, notes: Notes) -> list[Group]:
-    pods = listed(topology, notes)
+def parse_groups(topology: Map, mode: str, notes: Notes) -> list[Group]:
+    pods = selected_pods(topology, notes)
     if len(pods) > MOST_GROUPS:
         raise topology.mistake("vcmts_pods", f"{len(pods)} groups", f"1 to {MOST_GROUPS}")
     ids = [found.number("sg_id", 0, 65534) for found in pods]
     shift = 1 if 0 in ids else 0
     if shift:
-        notes.tell(
+        notes.add(
             pods[ids.index(0)],
             "sg_id",
             "each is one more, as ids begin with 1; names keep the old ones",
         )
-    groups = [group_of(found, shift, mode, notes) for found in pods]
-    for place, number in enumerate(ids):
-        if number in ids[:place]:
-            raise pods[place].mistake("sg_id", str(number), "an id of its own")
+    groups = [parse_group(found, shift, mode, notes) for found in pods]
+    for index, number in enumerate(ids):
+        if number in ids[:index]:
+            raise pods[index].mistake("sg_id", str(number), "an id of its own")
         if number is not None and number + shift > MOST_GROUPS:
             allowed = f"at most {MOST_GROUPS - shift} for a group that is made from a profile"
-            raise pods[place].mistake("sg_id", str(number), allowed)
+            raise pods[index].mistake("sg_id", str(number), allowed)
     return groups
 
 
-def alike(group: Group, mode: str) -> str:
-    """What all groups of a release have in common: of pods of their own what these ask for, as
-    their template is one; of a pod that they share the ports and the NUMA node."""
+def release_key(group: Group, mode: str) -> str:
+    """A key that is equal for groups of one release. Separate pods need equal resources; groups of
+    a shared pod need equal ports and one NUMA node."""
     ports = {role: port.get("resource") for role, port in group.values["ports"].items()}
     other = group.socket if mode == "shared" else group.values["crypto"].get("resource")
     return repr((ports, other, sorted(group.pod.items())))
 
 
-def defaults_of(groups: list[Group]) -> Json:
-    """What most have. An accelerator by its address is one only where all have it: a group with
-    another, or none, would have to take it away again."""
+def common_values(groups: list[Group]) -> Json:
+    """The most common values, as defaults of the release. An accelerator's address is a default
+    only if all groups have it, as a group cannot remove it."""
     defaults: Json = {}
     for key in ("profile", "ports", "crypto"):
         texts = Counter(repr(group.values[key]) for group in groups)
@@ -217,7 +217,7 @@ def defaults_of(groups: list[Group]) -> Json:
 
 
 def release(groups: list[Group], mode: str) -> Json:
-    defaults = defaults_of(groups)
+    defaults = common_values(groups)
     by_accelerator = "provider" in defaults.get("crypto", {})
     items = []
     for group in groups:
@@ -229,8 +229,8 @@ def release(groups: list[Group], mode: str) -> Json:
 
 
 def releases(topology: Map, mode: str, notes: Notes) -> list[Json]:
-    """Values of our chart. Raises MistakeError."""
+    """The values of the own chart, per release. Raises MistakeError."""
     by_pod: dict[str, list[Group]] = {}
-    for group in groups_of(topology, mode, notes):
-        by_pod.setdefault(alike(group, mode), []).append(group)
+    for group in parse_groups(topology, mode, notes):
+        by_pod.setdefault(release_key(group, mode), []).append(group)
     return [release(groups, mode) for groups in by_pod.values()]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""make docs: the pages that are generated."""
+"""Generates documentation: pages, pictures, manual pages and shell completion."""

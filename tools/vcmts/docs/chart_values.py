@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""values.schema.json and README.md of the chart: what may stand in its values.
+"""Generates values.schema.json and README.md of the Helm chart.
 
-chart_values FILE: writes the schema there, for the chart that is packed.
+Called as `chart_values FILE`, it writes the schema to the file.
 """
 
 import copy
@@ -20,34 +20,34 @@ from vcmts.profile.group import GRAMMAR, NAME
 CHART = Path("deploy/helm/vcmts")
 BASE = Path(__file__).with_name("values.schema.in.yaml")
 TEMPLATE = Path(__file__).with_name("chart.md.in")
-# What the chart has keys of its own for, or what is the server's.
+# Keys of the configuration that the chart replaces by own keys, and keys of the server.
 NOT_OF_CONFIG = ("name", "service_group", "ports", "threads", "crypto", "service_groups")
 NOT_OF_A_GROUP = ("max_groups", "power", "metrics")
 REFERENCE = "#/definitions/configuration/"
 
 
-def of_configuration(schema: Schema, path: str) -> Schema:
+def configuration_part(schema: Schema, path: str) -> Schema:
     for key in path.split("."):
         schema = schema["properties"][key]
     return copy.deepcopy(schema)
 
 
 def with_resource(found: Schema) -> Schema:
-    """A device may come from a device plugin."""
+    """Adds keys for a device of a Kubernetes device plugin."""
     found.pop("required", None)
     for key in ("resource", "variable"):
         found["properties"][key] = {"$ref": f"#/definitions/{key}"}
     return found
 
 
-def filled(node: Any, configuration: Schema) -> Any:
-    """A part of the base with what it takes from the configuration's schema."""
+def expand(node: Any, configuration: Schema) -> Any:
+    """Replaces x-keys and x-group in a part of the base by parts of the configuration's schema."""
     if isinstance(node, list):
-        return [filled(item, configuration) for item in node]
+        return [expand(item, configuration) for item in node]
     if not isinstance(node, dict):
         return node
     if "x-keys" in node:
-        found = of_configuration(configuration, node["x-keys"])
+        found = configuration_part(configuration, node["x-keys"])
         return with_resource(found) if node.get("x-resource") else found
     if "x-group" in node:
         left_out = NOT_OF_CONFIG + NOT_OF_A_GROUP
@@ -58,11 +58,11 @@ def filled(node: Any, configuration: Schema) -> Any:
             "additionalProperties": False,
             "properties": {key: {"$ref": REFERENCE + key} for key in keys},
         }
-    return {key: filled(value, configuration) for key, value in node.items()}
+    return {key: expand(value, configuration) for key, value in node.items()}
 
 
 def plain(node: Any) -> Any:
-    """Without words that are not JSON Schema's of draft 7, which every Helm 3 reads."""
+    """Removes extension keywords, so that the schema is JSON Schema draft 7, which Helm 3 reads."""
     if isinstance(node, list):
         return [plain(item) for item in node]
     if not isinstance(node, dict):
@@ -82,7 +82,7 @@ def base() -> Schema:
 
 
 def schema_of(configuration: Schema) -> Schema:
-    schema: Schema = filled(base(), configuration)
+    schema: Schema = expand(base(), configuration)
     parts = {
         key: value
         for key, value in configuration["properties"].items()
@@ -94,7 +94,7 @@ def schema_of(configuration: Schema) -> Schema:
 
 
 def words(value: Schema, schema: Schema) -> Schema:
-    """With what it refers to."""
+    """Resolves the reference of a value."""
     reference = value.get("$ref")
     return {**schema["definitions"][reference.rsplit("/", 1)[1]], **value} if reference else value
 
@@ -121,21 +121,21 @@ def written(value: Any) -> str:
 def rows(value: Schema, schema: Schema, default: Any, path: str) -> Iterator[str]:
     for name, found in value["properties"].items():
         key = words(found, schema)
-        place = f"{path}{name}"
+        key_path = f"{path}{name}"
         here = default.get(name) if isinstance(default, dict) else None
         shown = "" if here in (None, "", [], {}) or isinstance(here, dict) else f"`{written(here)}`"
         items = key.get("items", {})
-        cells = (f"`{place}`", sentence(key["description"]), allowed(key), shown)
+        cells = (f"`{key_path}`", sentence(key["description"]), allowed(key), shown)
         if "properties" not in key or not path.startswith("serviceGroups"):
             yield f"| {' | '.join(escape(cell) for cell in cells)} |"
         if items.get("required") == ["id"]:
-            yield from rows(items, schema, {}, f"{place}[].")
+            yield from rows(items, schema, {}, f"{key_path}[].")
         elif "properties" in key and found.get("$ref") is None and "x-keys" not in found:
-            yield from rows(key, schema, here, f"{place}.")
+            yield from rows(key, schema, here, f"{key_path}.")
 
 
 def rendered_readme(configuration: Schema) -> str:
-    schema = filled(base(), configuration)
+    schema = expand(base(), configuration)
     schema["properties"].pop("global")
     values = yamls.safe_load((CHECKOUT / CHART / "values.yaml").read_text(encoding="utf-8"))
     table = ["| key | meaning | allowed | default |", "| --- | --- | --- | --- |"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on configuration, from config/: schema, examples, and a template."""
+"""Generates the page on the configuration from its schema, the examples and a template."""
 
 import json
 import re
@@ -27,7 +27,8 @@ def escape(text: str) -> str:
 
 
 def table(heads: str, lines: Iterable[Iterable[str]]) -> Iterator[str]:
-    """`heads` with bars between them; of numbers where a colon is at the end."""
+    """A Markdown table. `heads`: names with bars between them; a colon at the end of a name aligns
+    right."""
     names = heads.split(" | ")
     yield f"| {' | '.join(name.removesuffix(':') for name in names)} |"
     yield f"| {' | '.join('---:' if name.endswith(':') else '---' for name in names)} |"
@@ -40,14 +41,14 @@ def sentence(text: str) -> str:
 
 
 def allowed(schema: Schema) -> str:
-    """The range in words; a list of plain values says what one value may be."""
+    """The allowed values as text; for a list also those of an item."""
     words = str(schema.get("x-allowed", "a map, see below"))
     items = schema.get("items")
     if items is None:
         return words
     if "properties" in items:
         return f"{words}, see below"
-    # cores are one text or a list of such, and the words tell of both
+    # x-allowed of cores describes both a text and a list of texts
     return f"{words}, each {items['x-allowed']}" if "x-allowed" in items else words
 
 
@@ -76,11 +77,11 @@ def sections(schema: Schema, path: str) -> Iterator[str]:
     if any("$ref" in value for value in schema["properties"].values()):
         yield "\nAnd every key of the top of the file but the list itself."
     for name, value in schema["properties"].items():
-        place = f"{path}.{name}" if path else name
+        key_path = f"{path}.{name}" if path else name
         if "properties" in value:
-            yield from sections(value, place)
+            yield from sections(value, key_path)
         elif "properties" in value.get("items", {}):
-            yield from sections(value["items"], f"{place}[]")
+            yield from sections(value["items"], f"{key_path}[]")
 
 
 def filter_set(year: FilterSet) -> str:
@@ -114,7 +115,7 @@ def placeholders(schema: Schema) -> dict[str, str]:
 
 
 def render(schema: Schema) -> str:
-    """The whole page: the template with what the schema and the profiles say."""
+    """Fills the template."""
     words = placeholders(schema)
     return re.sub(
         r"@([A-Z][A-Z0-9_]+)@", lambda word: words[word[1]], TEMPLATE.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on the control socket: every method, from the OpenRPC document of vcmtsd."""
+"""Generates the page on the control socket from vcmtsd's OpenRPC document."""
 
 import json
 import re
@@ -39,40 +39,40 @@ def cell(name: str, *, needed: bool) -> str:
     return f"**`{name}`**" if needed else f"`{name}`"
 
 
-def may_be(schema: Json) -> str:
-    """The range in words, where the type does not say it all."""
+def allowed_text(schema: Json) -> str:
+    """The allowed values as text; "" if the type is sufficient."""
     if schema["type" if "type" in schema else "enum"] in ("boolean", "object"):
         return ""
     return allowed(schema).replace(", see below", "")
 
 
 def parts(schema: Json, path: str) -> Iterator[tuple[str, Json, bool]]:
-    """Members of a map and of the maps in it, by dotted names."""
+    """Members of a map and of nested maps, with dotted names."""
     for name, value in schema.get("properties", {}).items():
-        place, inner = f"{path}{name}", value
-        yield place, value, name in schema.get("required", ())
+        key_path, inner = f"{path}{name}", value
+        yield key_path, value, name in schema.get("required", ())
         if value.get("type") == "array":
-            place, inner = f"{place}[]", value["items"]
+            key_path, inner = f"{key_path}[]", value["items"]
         if inner.get("additionalProperties"):
-            yield f"{place}.NAME", inner["additionalProperties"], True
-        yield from parts(inner, f"{place}.")
+            yield f"{key_path}.NAME", inner["additionalProperties"], True
+        yield from parts(inner, f"{key_path}.")
 
 
 def params_table(method: Json) -> Iterator[str]:
     rows = []
     for param in method["params"]:
         whole = {"properties": {param["name"]: param["schema"]}}
-        for place, schema, needed in parts(whole, ""):
-            must = param["required"] if place == param["name"] else needed
-            cells = (cell(place, needed=must), kind(schema), schema["description"])
-            rows.append((*cells, may_be(schema), default(schema)))
+        for key_path, schema, needed in parts(whole, ""):
+            must = param["required"] if key_path == param["name"] else needed
+            cells = (cell(key_path, needed=must), kind(schema), schema["description"])
+            rows.append((*cells, allowed_text(schema), default(schema)))
     yield from table("parameter | type | meaning | allowed | default", rows)
 
 
 def result_table(schema: Json) -> Iterator[str]:
     rows = [
-        (cell(place, needed=needed), kind(value), value["description"])
-        for place, value, needed in parts(schema, "")
+        (cell(key_path, needed=needed), kind(value), value["description"])
+        for key_path, value, needed in parts(schema, "")
     ]
     yield from table("member | type | meaning", rows)
 
@@ -96,7 +96,7 @@ def example(schema: Json) -> Any:
 
 
 def word(name: str, value: Any) -> str:
-    """As the shell takes it."""
+    """A parameter as a shell word."""
     text = value if isinstance(value, str) else json.dumps(value)
     quoted = f"'{text}'" if set(text) & set(' {}[]"') else text
     return f"{name}={quoted}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on counters and drop reasons, from what vcmtsd describes."""
+"""Generates the page on counters and drop reasons from `vcmtsd describe`."""
 
 import re
 
@@ -7,7 +7,7 @@ from vcmts.docs import configdoc
 from vcmts.jsons import Json
 from vcmts.run import identities
 
-UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
+UNITS = ("packets", "bursts", "segments", "frames")  # in the order of the upstream's stages
 
 
 def table(heads: str, names: dict[str, str]) -> str:
@@ -16,7 +16,7 @@ def table(heads: str, names: dict[str, str]) -> str:
 
 
 def drops_of(direction: Json, *units: str) -> dict[str, str]:
-    """Meanings by name."""
+    """Meanings of the drop reasons that count these units, by name."""
     drops: dict[str, dict[str, str]] = direction["drops"]
     return {name: drop["meaning"] for name, drop in drops.items() if drop["unit"] in units}
 
@@ -26,7 +26,7 @@ def upstream_drops(upstream: Json) -> str:
 
 
 def identity_rows(direction: str) -> str:
-    """Of counters, as the page has them."""
+    """The table of a direction's identities."""
     rows = []
     for identity in identities.IDENTITIES[direction]:
         when = "always" if identity.always else "nothing dropped"

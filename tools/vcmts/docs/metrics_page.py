@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on metrics: the registry, from what vcmtsd describes."""
+"""Generates the page on metrics from `vcmtsd describe`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from vcmts.docs.configdoc import table
 from vcmts.jsons import Json
 
 REST = "The process"
-# Of a metric, the first of which its name begins with one of the words; else the rest.
+# Headings with prefixes of names. A metric belongs to the first match, else to REST.
 SUBJECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Service groups", ("vcmts_service_group_", "vcmts_key_rolls_")),
     (
@@ -34,8 +34,8 @@ ON_REQUEST = {
 HEAD = Path(__file__).with_name("metrics.md.in")
 
 
-def subject_of(name: str) -> str:
-    """Its heading."""
+def find_subject(name: str) -> str:
+    """The heading of a metric."""
     return next((subject for subject, words in SUBJECTS if name.startswith(words)), REST)
 
 
@@ -52,10 +52,10 @@ def section(subject: str, metrics: Sequence[Json]) -> Iterator[str]:
 
 
 def render(metrics: Sequence[Json]) -> str:
-    """Of each subject those in the order of the registry; a subject without any is left out."""
+    """The page: metrics by heading, in the order of the registry."""
     parts: dict[str, list[Json]] = {subject: [] for subject, _ in SUBJECTS}
     for metric in metrics:
-        parts[subject_of(metric["name"])].append(metric)
+        parts[find_subject(metric["name"])].append(metric)
     lines = [HEAD.read_text(encoding="utf-8").rstrip()]
     for subject, found in parts.items():
         if found:

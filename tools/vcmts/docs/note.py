@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`OUTPUT BUILD VERSION BIN LIBEXEC`: what an installed tree knows of itself (paths.py).
+"""Writes the file with facts of an installation, which paths.py reads.
 
-The build calls it, with no packages but Python's own.
+Arguments: OUTPUT BUILD VERSION BIN LIBEXEC. The build calls it, with Python's own packages only.
 """
 
 import json

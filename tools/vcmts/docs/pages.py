@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the data plane itself says, written down: pages of the site, and files of the checkout.
+"""Generates pages of the site and files of the checkout from the output of vcmtsd.
 
-Files of the checkout that are out of date are written again.
+It writes files of the checkout that are out of date.
 """
 
 import argparse
@@ -25,22 +25,22 @@ from vcmts.docs import (
 from vcmts.jsons import Json, laid_out
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
-# Pages that no folder of the checkout holds; others link to them as if docs/ did.
+# Generated pages that are not in the checkout. Other pages link to these as if they were in docs/.
 REFERENCE = ("configuration.md", "control.md", "counters.md", "metrics.md", "published.md")
 
 
 @cache
-def said(*command: str) -> str:
-    """What a built program prints."""
-    ended = subprocess.run(
+def program_output(*command: str) -> str:
+    """The output of a built program."""
+    notes_after_options = subprocess.run(
         [program(command[0]), *command[1:]], check=False, stdout=subprocess.PIPE, text=True
     )
-    if ended.returncode != 0:
-        raise MistakeError(f"`{' '.join(command)}` ended with {ended.returncode}")
-    return ended.stdout
+    if notes_after_options.returncode != 0:
+        raise MistakeError(f"`{' '.join(command)}` ended with {notes_after_options.returncode}")
+    return notes_after_options.stdout
 
 
-def stage_row(row: Json) -> picture.Stage:
+def stage_of(row: Json) -> picture.Stage:
     return picture.Stage(
         name=row["name"],
         about=row["about"],
@@ -55,22 +55,22 @@ def stage_lists(direction: Json) -> list[picture.StageList]:
     return [
         picture.StageList(
             entry["name"],
-            [stage_row(row) for row in entry["stages"]],
+            [stage_of(row) for row in entry["stages"]],
             {queue["name"]: queue["about"] for queue in entry["queues"]},
         )
         for entry in direction["lists"]
     ]
 
 
-def described() -> Any:
-    """What vcmtsd says of stages, counters and metrics."""
-    return json.loads(said("vcmtsd", "describe"))
+def describe() -> Any:
+    """Stages, counters and metrics of vcmtsd."""
+    return json.loads(program_output("vcmtsd", "describe"))
 
 
 def files() -> dict[Path, str]:
-    """Generated files that the checkout holds, by their names in it."""
-    description = described()
-    schema = json.loads(said("vcmtsd", "schema"))
+    """Generated files of the checkout, by path."""
+    description = describe()
+    schema = json.loads(program_output("vcmtsd", "schema"))
     return {
         **chart_values.pages(schema),
         Path("config/schema.json"): laid_out(schema) + "\n",
@@ -80,11 +80,11 @@ def files() -> dict[Path, str]:
 
 
 def reference() -> dict[Path, str]:
-    """The pages of REFERENCE by their names."""
-    description = described()
-    methods = json.loads(said("vcmtsd", "describe", "--rpc"))
+    """The pages of REFERENCE, by name."""
+    description = describe()
+    methods = json.loads(program_output("vcmtsd", "describe", "--rpc"))
     texts = (
-        configdoc.render(json.loads(said("vcmtsd", "schema"))),
+        configdoc.render(json.loads(program_output("vcmtsd", "schema"))),
         control_page.render(methods),
         counters_page.render(description),
         metrics_page.render(description["metrics"]),
@@ -94,12 +94,12 @@ def reference() -> dict[Path, str]:
 
 
 def update(root: Path, content: dict[Path, str], check: bool) -> list[Path]:
-    """Writes the files that differ, or only names them when `check`. Returns these."""
+    """Writes the files that differ, unless `check`. Returns their names."""
     stale = []
-    for place, text in content.items():
-        path = root / place
+    for name, text in content.items():
+        path = root / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(place)
+            stale.append(name)
             if not check:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
@@ -108,8 +108,10 @@ def update(root: Path, content: dict[Path, str], check: bool) -> list[Path]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="devtools/docs", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 when out of date")
-    parser.add_argument("--into", type=Path, metavar="FOLDER", help="write the pages there, too")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit status 1 if out of date"
+    )
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="also write the pages there")
     arguments = parser.parse_args()
     check: bool = arguments.check
     try:
@@ -119,8 +121,8 @@ def main() -> int:
     except MistakeError as mistake:
         complain(str(mistake))
         return 2
-    for place in stale:
-        print(f"{place}: {'out of date, run `make docs`' if check else 'written'}")
+    for name in stale:
+        print(f"{name}: {'out of date, run `make docs`' if check else 'written'}")
     return 1 if check and stale else 0
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pipeline's picture, drawn from the lists that the data plane runs."""
+"""Draws the pipeline as SVG from the stage lists of `vcmtsd describe`."""
 
 from dataclasses import dataclass
 from html import escape
 
 MARGIN, BOX, ABOUT, ROW, HEAD = 20, 190, 520, 46, 44
 BOX_HEIGHT, GAP = 32, 18
-QUEUE, QUEUE_HEIGHT = 40, 22  # what a queue between two boxes takes, and is
-EXIT, RAIL = 110, 22  # a box beside the stages, and a ring's line
+QUEUE, QUEUE_HEIGHT = 40, 22  # additional space for a queue, and its height
+EXIT, RAIL = 110, 22  # widths of an exit box, and of the space for a ring's line
 PORT = "ethdev"
 # REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
@@ -29,35 +29,35 @@ text { font: 14px sans-serif; fill: #1f2933 }
 
 @dataclass(frozen=True)
 class Stage:
-    """A row of a list; the names are those of queues, rings and ports."""
+    """A stage. Sources and sinks are names of queues, rings and ports."""
 
     name: str
     about: str
     dpdk: str
-    source: str = ""  # where it takes packets from, if not from the stage above
-    gives: str = ""  # where it puts them, if not before the stage below
-    also: tuple[str, ...] = ()  # where else it puts something
+    source: str = ""  # of its packets; "": the stage above
+    gives: str = ""  # sink of its packets; "": the stage below
+    also: tuple[str, ...] = ()  # further sinks
 
 
 @dataclass(frozen=True)
 class StageList:
     name: str
     stages: list[Stage]
-    queues: dict[str, str]  # what is in them, by name
+    queues: dict[str, str]  # descriptions by name
 
     @property
     def ends_at_a_port(self) -> bool:
-        """What leaves by a port comes to no further list: that one is fed in another way."""
+        """Whether the list transmits to a port, so that the next list has another source."""
         return self.stages[-1].dpdk == PORT
 
     def is_inside(self, queue: str) -> bool:
-        """Whether it stands between stages of this list."""
+        """Whether the queue is between stages of this list."""
         return any(queue in (s.gives, *s.also) for s in self.stages if queue)
 
 
 @dataclass(frozen=True)
 class Ring:
-    """What stages put beside the packets, for a stage of another list."""
+    """A ring from stages to a stage of another list."""
 
     name: str
     sources: tuple[str, ...]
@@ -66,7 +66,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class Exit:
-    """Where stages hand out what does not go down the list."""
+    """A sink of stages that is outside of the lists."""
 
     stages: tuple[str, ...]
     name: str
@@ -74,7 +74,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where boxes and the words behind them begin."""
+    """x coordinates of boxes and of the text beside them."""
 
     box: int
     words: int
@@ -89,11 +89,11 @@ def box(x: int, y: int, width: int, css: str) -> str:
 
 
 def arrow(x: int, y: int, length: int) -> str:
-    """Down from the middle of a box at `x`."""
-    return way_down(x + BOX // 2, y, length)
+    """An arrow down from the middle of a box at `x`."""
+    return arrow_at(x + BOX // 2, y, length)
 
 
-def way_down(x: int, y: int, length: int) -> str:
+def arrow_at(x: int, y: int, length: int) -> str:
     return f'<path class="way" d="M{x} {y} v{length}"/>'
 
 
@@ -108,7 +108,7 @@ def stage_row(stage: Stage, columns: Columns, y: int) -> list[str]:
 
 
 def queue_row(name: str, about: str, columns: Columns, y: int, direct: bool) -> list[str]:
-    """A queue from the box that ends at `y` to the next; `direct`: packets pass beside it, too."""
+    """A queue between the box that ends at `y` and the next. `direct`: packets may bypass it."""
     left = columns.box + (BOX // 3 if direct else BOX // 6)
     width = columns.box + BOX - BOX // 6 - left
     top = y + (ROW + QUEUE - BOX_HEIGHT - QUEUE_HEIGHT) // 2
@@ -118,24 +118,24 @@ def queue_row(name: str, about: str, columns: Columns, y: int, direct: bool) -> 
         f'rx="{QUEUE_HEIGHT // 2}"/>',
         text(middle, top + 15, "dpdk", name, "middle"),
         text(columns.words, top + 15, "dpdk", about),
-        way_down(middle, y, top - y),
-        way_down(middle, top + QUEUE_HEIGHT, below - top - QUEUE_HEIGHT),
+        arrow_at(middle, y, top - y),
+        arrow_at(middle, top + QUEUE_HEIGHT, below - top - QUEUE_HEIGHT),
     ]
-    return [*parts, way_down(columns.box + BOX // 6, y, below - y)] if direct else parts
+    return [*parts, arrow_at(columns.box + BOX // 6, y, below - y)] if direct else parts
 
 
-def ring_ways(ring: Ring, places: dict[str, int], right: int) -> list[str]:
-    """A line that collects from the sources' boxes and ends in the sink's."""
-    middles = [places[name] + BOX_HEIGHT // 2 for name in ring.sources]
-    rail, end = right + RAIL, places[ring.sink] + BOX_HEIGHT // 2
+def ring_lines(ring: Ring, tops: dict[str, int], right: int) -> list[str]:
+    """Lines from the boxes of the sources to the box of the sink."""
+    middles = [tops[name] + BOX_HEIGHT // 2 for name in ring.sources]
+    rail, end = right + RAIL, tops[ring.sink] + BOX_HEIGHT // 2
     parts = [f'<path class="link" d="M{right} {y} H{rail}"/>' for y in middles[1:]]
     parts.append(f'<path class="link tip" d="M{right} {middles[0]} H{rail} V{end} H{right}"/>')
-    return [*parts, text(rail - 8, places[ring.sink] - HEAD // 2, "dpdk", ring.name, "end")]
+    return [*parts, text(rail - 8, tops[ring.sink] - HEAD // 2, "dpdk", ring.name, "end")]
 
 
-def exit_ways(way: Exit, places: dict[str, int], left: int) -> list[str]:
-    """A box beside the first of the stages; what the others hand out goes up to it."""
-    first, *others = (places[name] for name in way.stages)
+def exit_lines(way: Exit, tops: dict[str, int], left: int) -> list[str]:
+    """An exit box beside the first of its stages, and lines from all of them."""
+    first, *others = (tops[name] for name in way.stages)
     middle = first + BOX_HEIGHT // 2
     parts = [
         box(MARGIN, first, EXIT, "exit"),
@@ -149,28 +149,28 @@ def exit_ways(way: Exit, places: dict[str, int], left: int) -> list[str]:
 
 
 def list_rows(stage_list: StageList, columns: Columns, y: int) -> tuple[list[str], dict[str, int]]:
-    """The stages below each other from `y` on, with the queues between them, and their heights."""
+    """Draws a list from `y` on. Returns the drawing, and the y coordinate of each stage."""
     parts: list[str] = []
-    places: dict[str, int] = {}
-    for place, stage in enumerate(stage_list.stages):
-        if place:
-            above, end = stage_list.stages[place - 1], y - ROW + BOX_HEIGHT
+    tops: dict[str, int] = {}
+    for index, stage in enumerate(stage_list.stages):
+        if index:
+            above, end = stage_list.stages[index - 1], y - ROW + BOX_HEIGHT
             if stage_list.is_inside(stage.source):
                 about = stage_list.queues[stage.source]
                 parts += queue_row(stage.source, about, columns, end, not above.gives)
                 y += QUEUE
             else:
                 parts.append(arrow(columns.box, end, ROW - BOX_HEIGHT))
-        places[stage.name] = y
+        tops[stage.name] = y
         parts += stage_row(stage, columns, y)
         y += ROW
-    return parts, places
+    return parts, tops
 
 
 def stage_columns(lists: list[StageList], columns: Columns) -> tuple[list[str], dict[str, int]]:
-    """The lists, one below the other, and the heights of their stages."""
+    """Draws all lists. Returns the drawing, and the y coordinate of each stage."""
     parts: list[str] = []
-    places: dict[str, int] = {}
+    tops: dict[str, int] = {}
     y = MARGIN
     for index, stage_list in enumerate(lists):
         if index and not lists[index - 1].ends_at_a_port:
@@ -178,13 +178,13 @@ def stage_columns(lists: list[StageList], columns: Columns) -> tuple[list[str], 
         parts.append(text(columns.words, y + HEAD // 2, "list", stage_list.name))
         rows, heights = list_rows(stage_list, columns, y + HEAD)
         parts += rows
-        places |= heights
+        tops |= heights
         y = max(heights.values()) + ROW
-    return parts, places
+    return parts, tops
 
 
-def side_ways(lists: list[StageList]) -> tuple[list[Ring], list[Exit]]:
-    """Where stages put something beside the way down: for another list, or out."""
+def rings_and_exits(lists: list[StageList]) -> tuple[list[Ring], list[Exit]]:
+    """Rings between lists, and exits."""
     stages = [stage for stage_list in lists for stage in stage_list.stages]
     rings, exits = [], []
     for name in dict.fromkeys(name for stage in stages for name in stage.also):
@@ -199,17 +199,17 @@ def side_ways(lists: list[StageList]) -> tuple[list[Ring], list[Exit]]:
 
 
 def draw(lists: list[StageList]) -> str:
-    """An SVG of the lists as a packet walks them, and of what leaves them in their midst."""
-    rings, exits = side_ways(lists)
+    """Returns the SVG."""
+    rings, exits = rings_and_exits(lists)
     left = MARGIN + (EXIT + 2 * GAP if exits else 0)
     columns = Columns(left, left + BOX + GAP + (RAIL if rings else 0))
-    parts, places = stage_columns(lists, columns)
+    parts, tops = stage_columns(lists, columns)
     for ring in rings:
-        parts += ring_ways(ring, places, left + BOX)
+        parts += ring_lines(ring, tops, left + BOX)
     for way_out in exits:
-        parts += exit_ways(way_out, places, left)
+        parts += exit_lines(way_out, tops, left)
     width = columns.words - GAP + ABOUT + MARGIN
-    height = max(places.values()) + ROW + MARGIN
+    height = max(tops.values()) + ROW + MARGIN
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the site that simulations draw: again where a program is newer than its picture."""
+"""Draws the site's pictures of simulations, if a program is newer than its picture."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 FOLDER = CHECKOUT / "build-docs" / "pictures"
-# Names, the program whose results they show, and the command that draws them all.
+# File names, the program whose results they show, and the command of `vcmts` that draws them.
 Drawn = tuple[tuple[str, ...], str, tuple[str, ...]]
 PICTURES: tuple[Drawn, ...] = (
     (
@@ -31,15 +31,15 @@ NAMES = tuple(name for names, _, _ in PICTURES for name in names)
 
 
 def drawn() -> list[Path]:
-    """Those that are there."""
+    """Existing pictures."""
     return [FOLDER / name for name in NAMES if (FOLDER / name).exists()]
 
 
 def is_older(names: tuple[str, ...], than: Path) -> bool:
-    """One of the pictures is, or is missing."""
-    at = than.stat().st_mtime
+    """Whether one of the pictures is older than a file, or missing."""
+    limit = than.stat().st_mtime
     paths = [FOLDER / name for name in names]
-    return any(not path.exists() or path.stat().st_mtime < at for path in paths)
+    return any(not path.exists() or path.stat().st_mtime < limit for path in paths)
 
 
 def draw() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on published figures."""
+"""Generates the page on published figures from config/published.yaml."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def row(figure: Figure) -> Row:
 
 
 def quantities(published: Published) -> Iterator[str]:
-    """A table a quantity, in the order of the file."""
+    """A table per quantity, in the order of the file."""
     for quantity in dict.fromkeys(f.quantity for f in published.figures.values()):
         yield f"### {quantity[0].upper()}{quantity[1:]}\n"
         heads = "figure | value: | conditions | machine | place | how"
@@ -64,7 +64,7 @@ def setups(published: Published) -> Iterator[Row]:
 
 
 def rules(published: Published) -> Iterator[Row]:
-    """Cores, and what else a paper's way of sizing says."""
+    """The sizing rules of each paper."""
     for name, r in published.rules.items():
         cores = (r.server_cores, r.socket_cores, r.downstream_cores, r.upstream_cores)
         yield name, *(f"{value:g}" for value in (*cores, r.control_plane_cores)), r.note

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hooks of mkdocs: pages of the site that docs/ does not hold, and links between all of them.
+"""Hooks of mkdocs: add pages that are not in docs/, and adapt links.
 
-README.md is the start. Reference pages are generated (pages.py), pictures drawn before
-(pictures.py). A file of the checkout that a page links to becomes a page itself, below source/: the
-site needs no other place.
+README.md becomes the start page. pages.py generates reference pages, pictures.py draws pictures. A
+file of the checkout that a page links to becomes a page below source/: the site is complete.
 """
 
 import os
@@ -25,25 +24,25 @@ UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 
 
 def source(path: PurePosixPath) -> PurePosixPath:
-    """The file that stands for it: README.md for a folder that has one."""
+    """The file to show for a path: README.md for a folder that has one."""
     readme = path / "README.md"
     return readme if (CHECKOUT / readme).exists() else path
 
 
-def place_of(path: PurePosixPath) -> str:
-    """The page, by its name in the site, of a file or folder of the checkout."""
+def page_path(path: PurePosixPath) -> str:
+    """The path in the site of a file or folder of the checkout."""
     path = source(path)
     if path == PurePosixPath("README.md"):
         return "index.md"
     inside = path.is_relative_to("docs")
-    shown = path.relative_to("docs") if inside else "source" / path
+    source_page = path.relative_to("docs") if inside else "source" / path
     if (CHECKOUT / path).is_dir():
-        return str(shown / "index.md")
-    return str(shown) if inside or path.suffix == ".md" else f"{shown}.md"
+        return str(source_page / "index.md")
+    return str(source_page) if inside or path.suffix == ".md" else f"{source_page}.md"
 
 
 def target(link: str, origin: PurePosixPath) -> PurePosixPath:
-    """What `link` leads to in the checkout, from the file `origin` of it."""
+    """The path in the checkout of a link in the file `origin`."""
     return PurePosixPath(os.path.normpath(origin.parent / link))
 
 
@@ -53,14 +52,15 @@ def links(text: str, origin: PurePosixPath) -> Iterator[PurePosixPath]:
         yield target(link, origin)
 
 
-def rewritten(text: str, origin: PurePosixPath) -> str:
-    """A page as the site has it: links to its pages, and blocks of code with a language alone."""
-    start = str(PurePosixPath(place_of(origin)).parent)
+def rewrite(text: str, origin: PurePosixPath) -> str:
+    """Adapts a page to the site: changes links, and removes tags of code blocks but the
+    language."""
+    start = str(PurePosixPath(page_path(origin)).parent)
 
     def changed(link: re.Match[str]) -> str:
-        return os.path.relpath(place_of(target(link[1], origin)), start)
+        return os.path.relpath(page_path(target(link[1], origin)), start)
 
-    # A word behind the language tells our tests what a block is for.
+    # a word after the language is for tests of the documentation
     return re.sub(r"^(```\w+) .*$", r"\1", LINK.sub(changed, text), flags=re.MULTILINE)
 
 
@@ -71,7 +71,7 @@ def title(path: Path) -> str:
 
 
 def listing(folder: PurePosixPath) -> str:
-    """A folder as a page: its pages as links, other names as they are."""
+    """A page that lists a folder, with links to its pages."""
     lines = [f"# {folder}\n"]
     for path in sorted((CHECKOUT / folder).iterdir()):
         page = path.suffix == ".md"
@@ -81,25 +81,25 @@ def listing(folder: PurePosixPath) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shown(path: PurePosixPath) -> str:
-    """A file of the checkout as a page, with the numbers of its lines."""
+def source_page(path: PurePosixPath) -> str:
+    """A page that shows a file with line numbers."""
     text = (CHECKOUT / path).read_text(encoding="utf-8")
     language = LANGUAGES.get(path.suffix, "text")
     fence = "`" * (1 + max(map(len, re.findall("`{3,}", text)), default=2))
     return f'{UNSEARCHED}# {path}\n\n{fence} {language} linenums="1"\n{text}\n{fence}\n'
 
 
-def page_of(path: PurePosixPath) -> str:
-    """What the site has of a file or folder that is not in docs/."""
+def page_text(path: PurePosixPath) -> str:
+    """The page of a file or folder that is not in docs/."""
     if (CHECKOUT / path).is_dir():
-        return rewritten(listing(path), path)
+        return rewrite(listing(path), path)
     if path.suffix == ".md":
-        return rewritten((CHECKOUT / path).read_text(encoding="utf-8"), path)
-    return shown(path)
+        return rewrite((CHECKOUT / path).read_text(encoding="utf-8"), path)
+    return source_page(path)
 
 
-def reached(files: Files) -> Iterator[PurePosixPath]:
-    """Files and folders that pages lead to, and that are no pages of docs/; each once."""
+def linked_files(files: Files) -> Iterator[PurePosixPath]:
+    """Files and folders outside of docs/ that pages link to, directly or indirectly."""
     waiting = [PurePosixPath("README.md")]
     for file in files.documentation_pages():
         waiting += links(file.content_string, PurePosixPath("docs", file.src_uri))
@@ -116,20 +116,20 @@ def reached(files: Files) -> Iterator[PurePosixPath]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds generated pages, pictures, and what pages lead to."""
+    """Adds generated pages, pictures and linked files."""
     for name, text in pages.reference().items():
         files.append(File.generated(config, str(name), content=text))
     for asset in (*pictures.drawn(), *ASSETS):
         files.append(File.generated(config, asset.name, abs_src_path=str(asset)))
-    for path in list(reached(files)):
-        files.append(File.generated(config, place_of(path), content=page_of(path)))
+    for path in list(linked_files(files)):
+        files.append(File.generated(config, page_path(path), content=page_text(path)))
     return files
 
 
 def on_page_markdown(
     markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str | None:
-    """Pages of docs/ are rewritten when they are read; those of page_of() are already."""
+    """Adapts pages of docs/. Those of page_text() are adapted already."""
     name = PurePosixPath(page.file.src_uri)
     ready = name == PurePosixPath("index.md") or name.is_relative_to("source")
-    return None if ready else rewritten(markdown, "docs" / name)
+    return None if ready else rewrite(markdown, "docs" / name)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this machine is: processor, memory, devices, software; read from a tree of files."""
+"""Reads facts of a host: processor, memory, devices and software, from a tree of files."""

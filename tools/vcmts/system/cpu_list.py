@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's CPU lists, as Documentation/admin-guide/kernel-parameters.rst describes them and
-lib/bitmap-str.c reads them: `1,3-5`, `0-15:1/2`, `8-N`, `all`.
+"""Parses CPU lists of the kernel: `1,3-5`, `0-15:1/2`, `8-N`, `all`.
 
-A list with one mistake is none: the kernel then drops the argument that it stands in.
+See Documentation/admin-guide/kernel-parameters.rst and lib/bitmap-str.c. The kernel ignores an
+argument whose list has any error.
 """
 
 import re
@@ -13,12 +13,12 @@ REGION = re.compile(
     r"(?:(?P<all>all)|(?P<first>N|[0-9]{1,9})(?:-(?P<last>N|[0-9]{1,9}))?)"
     r"(?::(?P<used>N|[0-9]{1,9})/(?P<group>N|[0-9]{1,9}))?"
 )
-FLAGS = ("nohz", "domain", "managed_irq")  # of isolcpus=
-MOST_CPUS = 1 << 16
+FLAGS = ("nohz", "domain", "managed_irq")  # flags of isolcpus=
+MAX_CPUS = 1 << 16
 
 
 class ListError(ValueError):
-    """The text is no list of CPUs."""
+    """Invalid CPU list."""
 
 
 def number(text: str | None, last: int | None, usual: int) -> int:
@@ -32,7 +32,7 @@ def number(text: str | None, last: int | None, usual: int) -> int:
 
 
 def region(text: str, last: int | None) -> Iterator[int]:
-    """One range, or the first `used` CPUs of each `group` of them."""
+    """The CPUs of a range, or the first `used` CPUs of each `group` in it."""
     found = REGION.fullmatch("all" + text[3:] if text[:3].lower() == "all" else text)
     if found is None or (found["used"] and not (found["all"] or found["last"])):
         raise ListError
@@ -40,20 +40,20 @@ def region(text: str, last: int | None) -> Iterator[int]:
     end = number("N" if found["all"] else found["last"], last, first)
     group = number(found["group"], last, end + 1)
     used = number(found["used"], last, end + 1)
-    if first > end or group == 0 or used > group or end > (MOST_CPUS if last is None else last):
+    if first > end or group == 0 or used > group or end > (MAX_CPUS if last is None else last):
         raise ListError
     for start in range(first, end + 1, group):
         yield from range(start, min(start + used, end + 1))
 
 
 def cpus(text: str, last: int | None = None) -> tuple[int, ...]:
-    """In the order of the text. `last`: the machine's last possible CPU, which N stands for, and
-    beyond which there is none; None: not known. Raises ListError."""
+    """Parses a list, in the order of the text. `last`: the host's last possible CPU, which N means;
+    None if unknown. Raises ListError."""
     return tuple(dict.fromkeys(cpu for part in LIST.findall(text) for cpu in region(part, last)))
 
 
 def cpus_or_none(text: str, last: int | None = None) -> tuple[int, ...]:
-    """Where it is no list, as the kernel's `(null)` is not: no CPU."""
+    """Parses a list; empty if it is invalid, such as the kernel's `(null)`."""
     try:
         return cpus(text, last)
     except ListError:
@@ -61,8 +61,8 @@ def cpus_or_none(text: str, last: int | None = None) -> tuple[int, ...]:
 
 
 def isolcpus(value: str, last: int | None) -> tuple[frozenset[str], tuple[int, ...]]:
-    """The flags and CPUs of isolcpus=: kernel/sched/isolation.c takes every word that begins with a
-    letter for a flag, `all` too, and skips those that it does not know."""
+    """The flags and CPUs of isolcpus=. As in kernel/sched/isolation.c, every word that begins with
+    a letter is a flag, also `all`; unknown flags are skipped."""
     flags: set[str] = set()
     while value[:1].isascii() and value[:1].isalpha():
         word, comma, value = value.partition(",")

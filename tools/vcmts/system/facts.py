@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything about the host that explains a figure.
+"""Reads the facts of a host that explain measured results.
 
-What is not there is "not known", and nothing here fails for it. Figures are meant to be shared, so
-nothing tells whose machine it is: no names of hosts or users, no addresses, no serial numbers.
+Missing facts are "not known", never errors. Results are published, so facts contain no names of
+hosts or users, no addresses and no serial numbers.
 """
 
 import re
@@ -15,7 +15,7 @@ from vcmts.system import software as host_software
 from vcmts.system.cpu_list import cpus_or_none
 from vcmts.system.files import NOT_KNOWN, Files, number
 
-# Of the kernel's command line those that bear on figures; the rest may hold names and identities.
+# Kernel arguments that affect results. Others may contain names, so they are omitted.
 OPTIONS = re.compile(
     r"(isolcpus|nohz|nohz_full|rcu_nocbs|rcu_nocb_poll|irqaffinity|mitigations|spectre_v2|nospectre_\w+"
     r"|pti|nopti|mds|retbleed|tsx|hugepages|hugepagesz|default_hugepagesz|transparent_hugepage|idle"
@@ -23,7 +23,7 @@ OPTIONS = re.compile(
     r"|clocksource|skew_tick|nmi_watchdog|nowatchdog|nosoftlockup|audit|preempt|iommu|intel_iommu"
     r"|amd_iommu|numa_balancing|selinux|threadirqs)(=[\w.,:/^+-]*)?"
 )
-# What crypto, lookups and copies choose their code by; as /proc/cpuinfo writes them.
+# CPU flags that select the code of crypto, lookups and copies, as in /proc/cpuinfo.
 FLAGS = (
     "aes",
     "pclmulqdq",
@@ -57,9 +57,9 @@ def cpu(files: Files) -> Json:
         len(cpus_or_none(files.text(f"{topology[0]}/thread_siblings_list"))) if topology else 0
     )
     cores = {
-        (files.text(f"{place}/physical_package_id"), files.text(f"{place}/core_id"))
-        for place in topology
-        if files.text(f"{place}/core_id")
+        (files.text(f"{folder}/physical_package_id"), files.text(f"{folder}/core_id"))
+        for folder in topology
+        if files.text(f"{folder}/core_id")
     }
     return {
         "cpu": fields.get("model name", NOT_KNOWN),
@@ -71,7 +71,7 @@ def cpu(files: Files) -> Json:
         "cpus": len(cpus) or NOT_KNOWN,
         "cores": len(cores) or NOT_KNOWN,
         "threads_per_core": threads or NOT_KNOWN,
-        "sockets": distinct(files, (f"{place}/physical_package_id" for place in topology)),
+        "sockets": distinct(files, (f"{folder}/physical_package_id" for folder in topology)),
         "numa_nodes": len(files.names("sys/devices/system/node", r"node\d+")) or NOT_KNOWN,
         "smt": files.text("sys/devices/system/cpu/smt/control") or NOT_KNOWN,
         "isa": {flag: flag in flags for flag in FLAGS} if flags else NOT_KNOWN,
@@ -80,7 +80,7 @@ def cpu(files: Files) -> Json:
 
 
 def caches(files: Files) -> list[Json]:
-    """Those that the first CPU reaches, nearest first."""
+    """The caches of the first CPU, nearest first."""
     base = "sys/devices/system/cpu/cpu0/cache"
     return [
         {
@@ -112,11 +112,11 @@ def frequency(files: Files) -> Json:
 
 
 def hypervisor(files: Files) -> Json:
-    """DMI's maker and product name what a machine is, not which one."""
+    """The hypervisor. Vendor and product from DMI do not identify a single machine."""
     flags = files.fields("proc/cpuinfo").get("flags", "").split()
     return {
         "present": "hypervisor" in flags if flags else NOT_KNOWN,
-        "detected": files.said("systemd-detect-virt", "--vm") or NOT_KNOWN,
+        "detected": files.first_line("systemd-detect-virt", "--vm") or NOT_KNOWN,
         "vendor": files.text("sys/class/dmi/id/sys_vendor") or NOT_KNOWN,
         "product": files.text("sys/class/dmi/id/product_name") or NOT_KNOWN,
     }
@@ -132,11 +132,13 @@ def kernel(files: Files) -> Json:
         "isolated_cpus": files.text(f"{base}/isolated") or "none",
         "nohz_full_cpus": files.text(f"{base}/nohz_full").replace("(null)", "") or "none",
         "allowed_cpus": status.get("Cpus_allowed_list", NOT_KNOWN),
-        "transparent_huge_pages": chosen(files.text("sys/kernel/mm/transparent_hugepage/enabled")),
+        "transparent_huge_pages": selected_word(
+            files.text("sys/kernel/mm/transparent_hugepage/enabled")
+        ),
     }
 
 
-def chosen(text: str) -> str:
+def selected_word(text: str) -> str:
     """The word in brackets of `always [madvise] never`."""
     found = re.search(r"\[(\w+)\]", text)
     return found[1] if found else NOT_KNOWN
@@ -169,12 +171,12 @@ def memory(files: Files) -> Json:
 
 
 def container(files: Files) -> Json:
-    """Limits of the control group, and what kind of container this is."""
+    """The kind of container, and the limits of the control group."""
     group = "sys/fs/cgroup"
     line = files.text("proc/self/cgroup").splitlines()
     if line and line[-1].startswith("0::/") and files.text(f"{group}{line[-1][3:]}/cgroup.procs"):
         group += line[-1][3:]
-    kind = files.said("systemd-detect-virt", "--container") or NOT_KNOWN
+    kind = files.first_line("systemd-detect-virt", "--container") or NOT_KNOWN
     if kind == NOT_KNOWN and files.path(".dockerenv").exists():
         kind = "docker"
     return {
@@ -185,12 +187,12 @@ def container(files: Files) -> Json:
     }
 
 
-# Devices are told by what they are and not by their names, which may hold MAC addresses.
-NETWORK, CRYPTO = ("02",), ("0b40", "10")  # PCI classes, and the sub-class of co-processors
+# Devices are listed by model, not by name, as names may contain MAC addresses.
+NETWORK, CRYPTO = ("02",), ("0b40", "10")  # PCI classes; 0b40: co-processors
 
 
 def interfaces(files: Files) -> list[Json]:
-    """Those with a device behind them, equal ones together."""
+    """Network interfaces of devices; equal ones are counted."""
     found: Counter[tuple[str, int | str, int | str]] = Counter()
     for name in files.names("sys/class/net", r".*"):
         base = f"sys/class/net/{name}"
@@ -230,7 +232,7 @@ def devices(files: Files) -> Json:
 
 
 def facts(files: Files | None = None) -> Json:
-    """What the system tells; takes a few program starts, so call it outside of what is timed."""
+    """All facts of the host. It starts programs, so do not call it during a measurement."""
     files = files or Files()
     return {
         **cpu(files),
@@ -246,12 +248,12 @@ def facts(files: Files | None = None) -> Json:
 
 
 def full(measured: Json, files: Files | None = None) -> Json:
-    """The host of a Measurement: what the program measured, and the rest beside it."""
+    """The key `host` of a measurement: facts that the program measured, and all others."""
     own = {key: value for key, value in measured.items() if value is not None}
     return {**(this_host() if files is None else facts(files)), **own}
 
 
 @cache
 def this_host() -> Json:
-    """Asked for once: files are written again and again while something is measured."""
+    """The facts of this host, read once, as results are written repeatedly during measurements."""
     return facts(Files())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading what a host tells of itself, or a copy of it: missing files are empty, never errors."""
+"""Reads system files and runs programs of a host, or files of a copy. Missing files are empty."""
 
 import re
 import subprocess
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NOT_KNOWN = "not known"
-SECONDS = 5  # for a program to say what it has to say
+SECONDS = 5  # timeout of a program
 
 
-def output(command: Sequence[str]) -> str:
-    """What a program prints, whatever its status; nothing when it is not there."""
+def program_output(command: Sequence[str]) -> str:
+    """The output of a program with any exit status; "" if it does not exist."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
@@ -24,10 +24,10 @@ def output(command: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a host below `root`, and what its programs print."""
+    """The files of a host below `root`, and the output of its programs (`run`)."""
 
     root: Path = Path("/")
-    run: Callable[[Sequence[str]], str] = output
+    run: Callable[[Sequence[str]], str] = program_output
 
     def path(self, name: str) -> Path:
         return self.root / name.lstrip("/")
@@ -39,12 +39,12 @@ class Files:
             return ""
 
     def count(self, name: str) -> int:
-        """A file's number; 0 where it has none."""
+        """The number in a file; 0 if there is none."""
         found = number(self.text(name))
         return found if isinstance(found, int) else 0
 
     def names(self, folder: str, pattern: str) -> list[str]:
-        """Of a folder's entries those that match as a whole, in the order of their numbers."""
+        """Names in a folder that match the pattern as a whole, sorted by the numbers in them."""
         try:
             names = [path.name for path in self.path(folder).iterdir()]
         except OSError:
@@ -53,7 +53,7 @@ class Files:
         return sorted(found, key=lambda name: ([int(n) for n in re.findall(r"\d+", name)], name))
 
     def fields(self, name: str) -> dict[str, str]:
-        """`key : value` by line; of what is repeated the first."""
+        """Lines `key : value` as a dictionary. The first of repeated keys counts."""
         found: dict[str, str] = {}
         for line in self.text(name).splitlines():
             key, colon, value = line.partition(":")
@@ -62,13 +62,13 @@ class Files:
         return found
 
     def link(self, name: str) -> str:
-        """The last part of what a link points to."""
+        """The last component of a link's target; "" if it is not a link."""
         try:
             return self.path(name).readlink().name
         except OSError:
             return ""
 
-    def said(self, *command: str) -> str:
+    def first_line(self, *command: str) -> str:
         lines = self.run(command).splitlines()
         return lines[0].strip() if lines else ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs were built from, and what they run on."""
+"""Reads versions of the programs, their compiler and libraries, and of the system."""
 
 import json
 import platform
@@ -14,8 +14,8 @@ LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/loca
 SHARED = re.compile(r"libIPSec_MB\.so\.(\d+\.\d+\.\d+)")
 
 
-def introspected(build: Path, name: str) -> list[Json]:
-    """What meson tells of a build directory."""
+def meson_introspection(build: Path, name: str) -> list[Json]:
+    """Reads an introspection file of a meson build directory."""
     try:
         found = json.loads(
             (build / "meson-info" / f"intro-{name}.json").read_text(encoding="utf-8")
@@ -26,20 +26,22 @@ def introspected(build: Path, name: str) -> list[Json]:
 
 
 def built(files: Files, build: Path) -> Json:
-    """DPDK's version is that of the build; of the machine's where there is none."""
+    """Facts of a build. Without one, the DPDK version is that of pkg-config."""
     versions = {
-        item.get("name"): item.get("version") for item in introspected(build, "dependencies")
+        item.get("name"): item.get("version") for item in meson_introspection(build, "dependencies")
     }
-    options = {item.get("name"): item.get("value") for item in introspected(build, "buildoptions")}
+    options = {
+        item.get("name"): item.get("value") for item in meson_introspection(build, "buildoptions")
+    }
     compiler = ""
-    for target in introspected(build, "targets"):
+    for target in meson_introspection(build, "targets"):
         for source in target.get("target_sources", []):
             compiler = compiler or " ".join(source.get("compiler", [])[-1:])
     return {
         "dpdk": versions.get("libdpdk")
-        or files.said("pkg-config", "--modversion", "libdpdk")
+        or files.first_line("pkg-config", "--modversion", "libdpdk")
         or NOT_KNOWN,
-        "compiler": files.said(compiler or "cc", "--version") or NOT_KNOWN,
+        "compiler": files.first_line(compiler or "cc", "--version") or NOT_KNOWN,
         "march": options.get("march", NOT_KNOWN),
         "optimization": options.get("optimization", NOT_KNOWN),
         "profile_guided": options.get("b_pgo", NOT_KNOWN),
@@ -57,7 +59,7 @@ def ipsec_mb(files: Files) -> str:
 
 
 def hdr_histogram() -> str:
-    """The library's files are ours; their origin is told beside them."""
+    """The version of the bundled library, from its README."""
     readme = CHECKOUT / "subprojects" / "hdr_histogram" / "README.md"
     try:
         found = re.search(r"at commit ([0-9a-f]{12})", readme.read_text(encoding="utf-8"))
@@ -74,17 +76,17 @@ def system(files: Files) -> str:
 
 
 def revision(files: Files, checkout: Path) -> Json:
-    """`dirty`: files that git knows were changed since the commit."""
+    """The commit of the checkout. `dirty`: tracked files were changed."""
     git = ("git", "-C", str(checkout))
-    commit = files.said(*git, "rev-parse", "HEAD")
+    commit = files.first_line(*git, "rev-parse", "HEAD")
     if not re.fullmatch(r"[0-9a-f]{40,64}", commit):
         return {"commit": NOT_KNOWN, "dirty": NOT_KNOWN}
-    changed = files.said(*git, "status", "--porcelain", "--untracked-files=no")
+    changed = files.first_line(*git, "status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "dirty": changed != ""}
 
 
 def of_build(files: Files, build: Path) -> Json:
-    """What a checkout tells of itself; `meson install` notes it."""
+    """Facts of checkout and build, which `meson install` stores (docs/note.py)."""
     return {
         **revision(files, CHECKOUT),
         **built(files, build),
@@ -94,9 +96,9 @@ def of_build(files: Files, build: Path) -> Json:
 
 def facts(files: Files, build: Path | None = None) -> Json:
     libc, version = platform.libc_ver()
-    noted = built_from()
+    installed = built_from()
     return {
-        **(of_build(files, build or build_directory()) if noted is None else noted),
+        **(of_build(files, build or build_directory()) if installed is None else installed),
         "intel_ipsec_mb": ipsec_mb(files),
         "libc": f"{libc} {version}".strip() or NOT_KNOWN,
         "system": system(files),

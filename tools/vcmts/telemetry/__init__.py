@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts telemetry: what a data plane in service does, as tables."""
+"""The command `vcmts telemetry`: prints the state of a running vcmtsd as tables."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts telemetry: what a data plane in service does, as tables; rates between two answers.
+"""The command `vcmts telemetry`: prints the state of a running vcmtsd as tables.
 
-It asks on the control socket. What is asked for in DPDK's own words, as /ethdev/list, is asked on
-DPDK's telemetry socket and shown as it is answered.
+It uses the control socket. Commands of DPDK such as /ethdev/list use DPDK's telemetry socket; it
+prints their answers as JSON.
 """
 
 import argparse
@@ -26,32 +26,35 @@ from vcmts.telemetry.plane import Plane, plane
 COMMANDS = {
     "service-groups": "the service groups in service",
     "delay": "delay in the queues, by priority; WHICH: a priority for its histogram",
-    "channels": "rate and fill of the downstream channels",
-    "groups": "bonding groups: packets out of order, and how long modems wait for the order",
+    "channels": "rate and utilisation of the downstream channels",
+    "groups": "bonding groups: packets out of order, and how long modems delay packets for this",
     "flow": "a downstream service flow, by its SFID",
     "modem": "a modem's downstream service flows, by its MAC address",
-    "latency": "how long packets stay in the pipeline, where vcmtsd runs with --latency; WHICH: a "
-    "direction for its histogram, or reset",
-    "reload": "have the configuration read again",
+    "latency": "time of packets in the pipeline, if vcmtsd runs with --latency; WHICH: a direction "
+    "for its histogram, or reset",
+    "reload": "make vcmtsd reload its configuration",
 }
-NEEDS_ONE = ("flow", "modem")  # of what there are too many to tell of all
+NEEDS_WHICH = ("flow", "modem")  # too many to print all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    told = "; ".join(f"{name}: {text}" for name, text in COMMANDS.items())
-    parser.add_argument("what", metavar="WHAT", help=f"{told}; or a command of DPDK, as /help")
+    listed = "; ".join(f"{name}: {text}" for name, text in COMMANDS.items())
+    parser.add_argument(
+        "what", metavar="WHAT", help=f"{listed}; or a command of DPDK such as /help"
+    )
     parser.add_argument(
         "which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction"
     )
-    parser.add_argument("--pid", type=int, help="which vcmtsd, where several are in service")
-    parser.add_argument("--socket", metavar="PATH", type=Path, help="of its control socket")
+    parser.add_argument("--pid", type=int, help="process ID of vcmtsd, if several are in service")
+    parser.add_argument("--socket", metavar="PATH", type=Path, help="control socket of vcmtsd")
+    parser.add_argument("--group", type=int, metavar="ID", help="service group, if it has several")
     parser.add_argument(
-        "--group", type=int, metavar="ID", help="which service group, where it has several"
+        "--interval",
+        type=float,
+        default=1.0,
+        help="seconds over which rates are measured (default: %(default)s)",
     )
-    parser.add_argument(
-        "--interval", type=float, default=1.0, help="seconds for rates (default: %(default)s)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the answer as it came")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
 
 def number(which: str, most: int, allowed: str) -> int:
@@ -60,31 +63,31 @@ def number(which: str, most: int, allowed: str) -> int:
     return int(which)
 
 
-def delay_of(asked: Plane, which: str | None) -> list[Json]:
-    """Of all priorities, or of one."""
-    found = asked.scheduler("delay")
+def delays(source: Plane, which: str | None) -> list[Json]:
+    """Delays of all priorities, or of the given one."""
+    found = source.scheduler("delay")
     if which is None:
         return found
     priority = number(which, 7, "a priority, 0 to 7")
     return [one for one in found if one["priority"] == priority]
 
 
-def latency_of(asked: Plane, which: str | None) -> Json:
+def latencies(source: Plane, which: str | None) -> Json:
     if which not in (None, latency.RESET, *DIRECTIONS):
         raise MistakeError(f"WHICH: found {which}, allowed: downstream, upstream or reset")
-    return latency.answer(asked, reset=which == latency.RESET)
+    return latency.answer(source, reset=which == latency.RESET)
 
 
-def answer(asked: Plane, what: str, which: str | None) -> Any:
-    """What is asked for, as vcmtsd has it."""
+def answer(source: Plane, what: str, which: str | None) -> Any:
+    """The answer of vcmtsd to a command."""
     asks: dict[str, Callable[[], Any]] = {
-        "service-groups": lambda: asked.ask("group.list")["groups"],
-        "delay": lambda: delay_of(asked, which),
-        "channels": lambda: asked.scheduler("channels"),
-        "groups": lambda: asked.scheduler("bonding_groups"),
-        "flow": lambda: asked.flow(number(str(which), 2**32 - 1, "a service flow ID")),
-        "modem": lambda: asked.of_group("modem.flows", mac=which),
-        "latency": lambda: latency_of(asked, which),
+        "service-groups": lambda: source.ask("group.list")["groups"],
+        "delay": lambda: delays(source, which),
+        "channels": lambda: source.scheduler("channels"),
+        "groups": lambda: source.scheduler("bonding_groups"),
+        "flow": lambda: source.flow(number(str(which), 2**32 - 1, "a service flow ID")),
+        "modem": lambda: source.of_group("modem.flows", mac=which),
+        "latency": lambda: latencies(source, which),
     }
     return asks[what]()
 
@@ -98,8 +101,8 @@ def delay_table(delays: list[Json]) -> Table:
     keys = ("mean", "p50", "p99", "p99_9")
     drawn = figures_table(("priority", "packets", *keys), title="delay in the queues, us")
     for delay in delays:
-        told = (f"{delay[f'{key}_us']:.1f}" for key in keys)
-        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)
+        found = (f"{delay[f'{key}_us']:.1f}" for key in keys)
+        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *found)
     return drawn
 
 
@@ -118,8 +121,13 @@ def channel_table(before: list[Json], after: list[Json], seconds: float) -> Tabl
     for channel in after:
         rate = channel["rate"] / 1e6
         now = mbps(first.get(channel["id"], channel), channel, seconds)
-        told = (f"{rate:,.2f}", f"{now:,.2f}", f"{now / rate:.1%}", f"{channel['utilisation']:.1%}")
-        drawn.add_row(str(channel["id"]), *told, f"{channel['packets']:,}")
+        found = (
+            f"{rate:,.2f}",
+            f"{now:,.2f}",
+            f"{now / rate:.1%}",
+            f"{channel['utilisation']:.1%}",
+        )
+        drawn.add_row(str(channel["id"]), *found, f"{channel['packets']:,}")
     return drawn
 
 
@@ -148,7 +156,7 @@ def group_table(groups: list[Json]) -> Table:
 
 
 def drops(flow: Json) -> str:
-    """By reason."""
+    """Drops of a flow, by reason."""
     return ", ".join(f"{count:,} {name}" for name, count in flow["drops"].items()) or "none"
 
 
@@ -173,34 +181,34 @@ def flow_table(before: list[Json], after: list[Json], seconds: float) -> Table:
     return drawn
 
 
-def flows_of(what: str, told: Json) -> list[Json]:
-    found: list[Json] = [told] if what == "flow" else told["service_flows"]
+def flow_list(what: str, result: Json) -> list[Json]:
+    found: list[Json] = [result] if what == "flow" else result["service_flows"]
     return found
 
 
-def moving_table(asked: Plane, what: str, which: str | None, interval: float) -> Table:
-    """Of two answers, so that there are rates."""
-    before, begun = answer(asked, what, which), time.monotonic()
+def rate_table(source: Plane, what: str, which: str | None, interval: float) -> Table:
+    """A table with rates, from two answers."""
+    before, begun = answer(source, what, which), time.monotonic()
     time.sleep(interval)
-    after, seconds = answer(asked, what, which), time.monotonic() - begun
+    after, seconds = answer(source, what, which), time.monotonic() - begun
     if what == "channels":
         return channel_table(before, after, seconds)
-    return flow_table(flows_of(what, before), flows_of(what, after), seconds)
+    return flow_table(flow_list(what, before), flow_list(what, after), seconds)
 
 
-def drawn_table(asked: Plane, what: str, which: str | None, interval: float) -> Table:
-    if what in ("channels", *NEEDS_ONE):
-        return moving_table(asked, what, which, interval)
-    told = answer(asked, what, which)
+def drawn_table(source: Plane, what: str, which: str | None, interval: float) -> Table:
+    if what in ("channels", *NEEDS_WHICH):
+        return rate_table(source, what, which, interval)
+    found = answer(source, what, which)
     if what == "service-groups":
-        return service_group_table(told)
+        return service_group_table(found)
     if what == "groups":
-        return group_table(told)
+        return group_table(found)
     if what == "latency" and which in DIRECTIONS:
-        return latency.histogram_table(told, str(which))
+        return latency.histogram_table(found, str(which))
     if what == "latency":
-        return latency.percentiles_table(told)
-    return delay_table(told) if which is None else delay_histogram(which, told)
+        return latency.percentiles_table(found)
+    return delay_table(found) if which is None else delay_histogram(which, found)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -212,16 +220,16 @@ def main(arguments: argparse.Namespace) -> int:
     if what not in COMMANDS:
         allowed = ", ".join(COMMANDS)
         raise MistakeError(f"WHAT: found {what}, allowed: {allowed}, or a command of DPDK")
-    if what in NEEDS_ONE and which is None:
-        raise MistakeError(f"{what}: which one? `vcmts telemetry --help` says more")
+    if what in NEEDS_WHICH and which is None:
+        raise MistakeError(f"{what}: WHICH is missing, see `vcmts telemetry --help`")
     if not arguments.interval > 0:
         raise MistakeError(f"--interval: found {arguments.interval}, allowed: more than 0")
-    with plane(arguments.pid, arguments.socket) as asked:
-        asked.group = arguments.group
+    with plane(arguments.pid, arguments.socket) as source:
+        source.group = arguments.group
         if what == "reload":
-            print(f"done: {asked.ask('config.reload')['done']}")
+            print(f"done: {source.ask('config.reload')['done']}")
         elif arguments.json:
-            print(json.dumps(answer(asked, what, which), indent=2))
+            print(json.dumps(answer(source, what, which), indent=2))
         else:
-            Console(markup=False).print(drawn_table(asked, what, which, arguments.interval))
+            Console(markup=False).print(drawn_table(source, what, which, arguments.interval))
     return 0

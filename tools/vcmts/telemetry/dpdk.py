@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DPDK's telemetry socket of a vcmtsd in service: flat metrics for collectors, and DPDK's own."""
+"""A client of DPDK's telemetry socket of a running vcmtsd."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control import trust
-from vcmts.control.place import believed, matching
+from vcmts.control.sockets import matching, trusted_folders
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
@@ -25,37 +25,37 @@ class Vcmtsd:
         self._connection = connection
         greeting: Json = json.loads(connection.recv(GREETING_MAX))
         self.pid: int = greeting["pid"]
-        self._most: int = greeting["max_output_len"]
+        self._max_output: int = greeting["max_output_len"]
 
     def ask(self, command: str, parameter: str | None = None) -> Any:
-        """The answer, whatever it is; a mistake where there is none."""
-        asked = command if parameter is None else f"{command},{parameter}"
-        self._connection.send(asked.encode())
-        answered = self._connection.recv(self._most)
+        """Sends a command and returns its answer. Raises MistakeError if there is none."""
+        source = command if parameter is None else f"{command},{parameter}"
+        self._connection.send(source.encode())
+        answered = self._connection.recv(self._max_output)
         if not answered:
             raise MistakeError("vcmtsd ended before it answered")
         answer = json.loads(answered)[command]
         if answer is None:
-            raise MistakeError(f"{asked}: vcmtsd has no answer to this")
+            raise MistakeError(f"{source}: vcmtsd has no answer to this")
         if isinstance(answer, dict) and "error" in answer:
-            raise MistakeError(f"{asked}: {answer['error']}")
+            raise MistakeError(f"{source}: {answer['error']}")
         return answer
 
 
 def folders() -> list[Path]:
-    """Where DPDK keeps the sockets of a process, by who started it."""
+    """The folders in which DPDK creates sockets, depending on the user and service."""
     named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
-    bases = ["/var/run", "/run/vcmts", *named, "/tmp"]  # the second is the service's
+    bases = ["/var/run", "/run/vcmts", *named, "/tmp"]  # /run/vcmts: of vcmtsd.service
     return [Path(base) / "dpdk" for base in dict.fromkeys(bases) if base]
 
 
 def found(pid: int | None) -> Iterator[Path]:
-    for place in believed(folders()):
+    for place in trusted_folders(folders()):
         yield from matching(place, f"vcmtsd-{pid or '*'}/{SOCKET}")
 
 
 def connect(path: Path) -> socket.socket | None:
-    """None where nobody listens any more, or we may not ask, or another user does."""
+    """Connects to a socket; None without a server, without permission, or if it is untrusted."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         connection.connect(str(path))
@@ -63,23 +63,23 @@ def connect(path: Path) -> socket.socket | None:
     except (ConnectionRefusedError, PermissionError) as error:
         connection.close()
         if isinstance(error, trust.UntrustedError):
-            complain(f"{path}: {error.strerror}; it was passed over")
+            complain(f"{path}: {error.strerror}; it was ignored")
         return None
     return connection
 
 
 @contextmanager
 def vcmtsd(pid: int | None = None) -> Iterator[Vcmtsd]:
-    """The one that is in service, or that of the process ID."""
+    """Connects to the vcmtsd with this process ID, or to the only one in service."""
     alive = [connection for path in found(pid) if (connection := connect(path)) is not None]
     try:
         if not alive:
-            raise MistakeError("no vcmtsd in service was found; `vcmtsd run` has telemetry")
-        served = [Vcmtsd(connection) for connection in alive]
-        if len(served) > 1:
-            pids = ", ".join(str(one.pid) for one in served)
+            raise MistakeError("no vcmtsd in service was found: start `vcmtsd run`")
+        is_served = [Vcmtsd(connection) for connection in alive]
+        if len(is_served) > 1:
+            pids = ", ".join(str(one.pid) for one in is_served)
             raise MistakeError(f"several are in service: choose one by --pid: {pids}")
-        yield served[0]
+        yield is_served[0]
     finally:
         for connection in alive:
             connection.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long packets stay in the pipeline of a vcmtsd in service (`vcmtsd run --latency`)."""
+"""Reads the pipeline latency of a running vcmtsd (`vcmtsd run --latency`), and formats tables."""
 
 from rich.table import Table
 
@@ -13,30 +13,30 @@ KEYS = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
 EMPTY: Json = dict.fromkeys(KEYS, 0.0) | {"histogram": []}
 
 
-def answer(asked: Plane, *, reset: bool = False) -> Json:
-    """By direction that is measured: `packets` since the last reset, and its figures."""
-    told: Json = asked.of_group(METHOD, reset=reset)
-    return {way: EMPTY | one for way, one in told.items()}
+def answer(source: Plane, *, reset: bool = False) -> Json:
+    """Latency by measured direction: `packets` since the last reset, and figures in us."""
+    found: Json = source.of_group(METHOD, reset=reset)
+    return {way: EMPTY | one for way, one in found.items()}
 
 
-def read(asked: Plane, *, reset: bool) -> Json:
-    """As `answer`, in the form of `pipeline_latency_us` of a summary."""
-    told = answer(asked, reset=reset)
-    return {way: {key: one[key] for key in EMPTY} for way, one in told.items()}
+def read(source: Plane, *, reset: bool) -> Json:
+    """The latency in the form of `pipeline_latency_us` of a summary."""
+    found = answer(source, reset=reset)
+    return {way: {key: one[key] for key in EMPTY} for way, one in found.items()}
 
 
-def percentiles_table(told: Json) -> Table:
+def percentiles_table(found: Json) -> Table:
     drawn = figures_table(("direction", "packets", *KEYS), title="time in the pipeline, us")
-    for way, one in told.items():
+    for way, one in found.items():
         figures = (f"{one[key]:,.1f}" for key in KEYS)
         drawn.add_row(way, f"{one['packets']:,}", *figures)
     return drawn
 
 
-def histogram_table(told: Json, direction: str) -> Table:
+def histogram_table(found: Json, direction: str) -> Table:
     drawn = Table(title=f"time in the pipeline {direction}", title_justify="left")
     drawn.add_column("from us", justify="right")
     drawn.add_column("packets", justify="right")
-    for us, packets in told.get(direction, EMPTY)["histogram"]:
+    for us, packets in found.get(direction, EMPTY)["histogram"]:
         drawn.add_row(f"{us:,.2f}", f"{packets:,.0f}")
     return drawn

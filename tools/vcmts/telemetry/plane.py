@@ -1,36 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A data plane in service, asked on its control socket for what one service group does."""
+"""Methods of the control socket for the state of one service group."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vcmts.control import place
+from vcmts.control import sockets
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 
 class Plane:
-    """`group`: which service group; None: the only one."""
+    """A running vcmtsd. `group`: ID of the service group; None: the only one."""
 
     def __init__(self, client: Client, group: int | None = None) -> None:
         self.client = client
         self.group = group
 
     def ask(self, method: str, **params: Any) -> Any:
-        """The result; a mistake where there is none."""
+        """Calls a method. Raises MistakeError if it is refused."""
         try:
             return self.client.call(method, **params)
         except (RefusedError, ClosedError) as error:
             raise MistakeError(str(error)) from error
 
     def of_group(self, method: str, **params: Any) -> Any:
+        """Calls a method with the service group as parameter."""
         return self.ask(method, **params | ({} if self.group is None else {"group": self.group}))
 
     def scheduler(self, what: str) -> list[Json]:
-        """`delay`, `channels` or `bonding_groups`."""
+        """State of the scheduler. `what`: `delay`, `channels` or `bonding_groups`."""
         found: list[Json] = self.of_group("scheduler.get", flows=False)[what]
         return found
 
@@ -46,12 +47,12 @@ class Plane:
         """`drops` and `counters` of the group, by direction."""
         found: list[Json] = self.of_group("counters.get")["groups"]
         if len(found) != 1:
-            raise MistakeError(f"found {len(found)} service groups, allowed: one; name it")
+            raise MistakeError(f"found {len(found)} service groups, allowed: one; set --group")
         return found[0]
 
 
 @contextmanager
 def plane(pid: int | None = None, given: Path | None = None) -> Iterator[Plane]:
-    """The one that is in service, or that of the process ID or socket."""
-    with connected(place.asked_for(pid, given)) as client:
+    """Connects to the vcmtsd with this process ID or socket, or to the only one in service."""
+    with connected(sockets.select_socket(pid, given)) as client:
         yield Plane(client)

@@ -16,8 +16,8 @@ from vcmts.capture.blocks import (
     NAME,
     PACKET,
     Blocks,
-    BrokenError,
-    option_of,
+    FormatError,
+    option_text,
 )
 from vcmts.witness.pcapfile import Record
 
@@ -41,7 +41,7 @@ def _packet(block: bytes, names: list[str], into: dict[tuple[str, str], Window])
     interface, high, low, size, wire_size = struct.unpack_from("<IIIII", block, HEADER.size)
     name = names[interface]
     direction, _, group_index = name.partition(" ")
-    number = option_of(block, PACKET_HEAD + -(-size // 4) * 4, COMMENT)
+    number = option_text(block, PACKET_HEAD + -(-size // 4) * 4, COMMENT)
     if not number:
         raise WindowsError("a packet without the number of its window")
     window = into.setdefault((name, number), Window(direction, int(group_index)))
@@ -55,14 +55,14 @@ def read_windows(path: Path) -> list[Window]:
     windows: dict[tuple[str, str], Window] = {}
     blocks = Blocks()
     try:
-        for block in blocks.take(path.read_bytes()):
+        for block in blocks.feed(path.read_bytes()):
             kind, _ = HEADER.unpack_from(block)
             if kind == INTERFACE:
-                names.append(option_of(block, INTERFACE_HEAD, NAME))
+                names.append(option_text(block, INTERFACE_HEAD, NAME))
             elif kind == PACKET:
                 _packet(block, names, windows)
-    except (BrokenError, struct.error, IndexError, ValueError) as error:
+    except (FormatError, struct.error, IndexError, ValueError) as error:
         raise WindowsError(f"{path}: not a file of windows: {error!r}") from error
-    if blocks.rest:
-        raise WindowsError(f"{path}: {len(blocks.rest)} bytes of a block at the end")
+    if blocks.incomplete:
+        raise WindowsError(f"{path}: {len(blocks.incomplete)} bytes of a block at the end")
     return list(windows.values())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages and shell completion, of what the programs say of themselves."""
+"""Generates manual pages and shell completion from the programs' help."""

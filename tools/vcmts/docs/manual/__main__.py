@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes all of it into a folder: what the build calls.
+"""Writes manual pages and shell completion; the build calls it.
 
-The programs are started for their --help alone; of the tool, its parsers of arguments are read.
+It runs the C programs with --help, and reads the argument parsers of the tool `vcmts`.
 """
 
 import argparse
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from vcmts import cli
 from vcmts.docs.manual import pages
-from vcmts.docs.manual.commands import Command, of_help, of_list, of_parser
+from vcmts.docs.manual.commands import Command, parse_command_list, parse_help, parse_parser
 from vcmts.docs.manual.completion import SHELLS
 from vcmts.paths import HOME, data
 
 UNBROKEN = "rmargin=9999,opt-doc-col=60"
-NAMES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}  # what each shell looks for
+NAMES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}  # names of completion files
 OTHERS = {
     "vcmtsd": "OpenVCMTS, the data plane of a DOCSIS 3.1 CMTS",
     "vcmts-traffic": "core network, R-PHY device and cable modems around OpenVCMTS",
@@ -43,7 +43,7 @@ def data_plane(program: Path) -> Command:
     listed = said(program)
     names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
     own = {name: said(program, name) for name in names if name not in ("schema", "describe")}
-    found = of_list("vcmtsd", listed, own | {"schema": "", "describe": ""})
+    found = parse_command_list("vcmtsd", listed, own | {"schema": "", "describe": ""})
     return Command("vcmtsd", SERVES, parts=found.parts)
 
 
@@ -52,12 +52,12 @@ def tool() -> Command:
     for name in cli.COMMANDS:
         parser = cli.parser_for([name])
         chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-        parts.append(of_parser(chosen.choices[name]))
+        parts.append(parse_parser(chosen.choices[name]))
     return Command("vcmts", "", parts=tuple(parts))
 
 
 def page_texts(roots: dict[str, Command], schema: str, version: str) -> dict[str, str]:
-    """By the name of the file."""
+    """Returns manual pages by file name."""
     parser = cli.parser_for([])
     written = {
         "vcmts.1": pages.overview(
@@ -82,14 +82,14 @@ def main() -> int:
     parser.add_argument("--vcmtsd", type=Path, required=True)
     parser.add_argument("--traffic", type=Path, required=True)
     parser.add_argument("--version", required=True)
-    parser.add_argument("--share", required=True, help="where the data will be")
-    parser.add_argument("--read", type=Path, help="where to say which files it was made of")
+    parser.add_argument("--share", required=True, help="installed folder of data files")
+    parser.add_argument("--read", type=Path, help="dependency file to write for ninja")
     parser.add_argument("outputs", type=Path, nargs="+")
     given = parser.parse_args()
     roots = {
         "vcmts": tool(),
         "vcmtsd": data_plane(given.vcmtsd),
-        "vcmts-traffic": of_help("vcmts-traffic", said(given.traffic)),
+        "vcmts-traffic": parse_help("vcmts-traffic", said(given.traffic)),
     }
     schema = subprocess.check_output([given.vcmtsd, "schema"], text=True)
     texts = page_texts(roots, schema, given.version)
@@ -104,7 +104,7 @@ def main() -> int:
 
 
 def modules() -> list[str]:
-    """The files of the tool that this was made of."""
+    """The imported files of the tool, on which the output depends."""
     files = (getattr(module, "__file__", None) for module in sys.modules.values())
     return sorted(file for file in files if file and file.startswith(str(HOME)))
 

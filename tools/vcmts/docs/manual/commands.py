@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program's commands and options, read from its parser of arguments or from its --help."""
+"""Reads the commands and options of a program from its argument parser or from its --help."""
 
 import argparse
 import re
@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-HELP = ("-?", "-h", "--help", "--usage")  # every command has them
+HELP = ("-?", "-h", "--help", "--usage")  # common to all commands
 USAGE = re.compile(r"Usage: ([\w-]+(?: \w+)?)(.*)")
 OPTION = re.compile(r" {2,}((?:-\S(?:, )?)?(?:--[\w-]+)?(?:=(\S+))?) {2,}(\S.*)")
 NOTE = re.compile(r"Mandatory or optional arguments to long options")
@@ -17,8 +17,8 @@ WORD = re.compile(r" {2}(\S+) {2,}(\S.*)")
 
 @dataclass(frozen=True)
 class Option:
-    names: tuple[str, ...]  # none: it is told by its place
-    value: str  # what stands for it; empty: it takes none
+    names: tuple[str, ...]  # empty: positional argument
+    value: str  # placeholder of the value; "": no value
     text: str
     choices: tuple[str, ...] = ()
 
@@ -29,13 +29,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    title: str  # empty: those that need none
+    title: str  # "": none
     options: tuple[Option, ...]
 
 
 @dataclass(frozen=True)
 class Command:
-    name: str  # with the words before it: vcmts bench pipeline
+    name: str  # full name such as `vcmts bench pipeline`
     text: str
     groups: tuple[Group, ...] = ()
     end: str = ""  # lines that are shown as they are
@@ -53,7 +53,7 @@ def every(command: Command) -> Iterator[Command]:
         yield from every(part)
 
 
-def value_of(action: argparse.Action) -> str:
+def value_name(action: argparse.Action) -> str:
     if action.nargs == 0:
         return ""
     word = action.metavar or action.dest.upper()
@@ -66,16 +66,16 @@ def option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> Optio
     formatter = parser._get_formatter()
     text = formatter._expand_help(action) if action.help else ""
     choices = tuple(str(choice) for choice in action.choices or ())
-    return Option(tuple(action.option_strings), value_of(action), " ".join(text.split()), choices)
+    return Option(tuple(action.option_strings), value_name(action), " ".join(text.split()), choices)
 
 
-def of_parser(parser: argparse.ArgumentParser) -> Command:
+def parse_parser(parser: argparse.ArgumentParser) -> Command:
     groups, parts = [], []
     for group in parser._action_groups:
         options = []
         for action in group._group_actions:
             if isinstance(action, argparse._SubParsersAction):
-                parts += [of_parser(part) for part in action.choices.values()]
+                parts += [parse_parser(part) for part in action.choices.values()]
             elif action.help != argparse.SUPPRESS and "--help" not in action.option_strings:
                 options.append(option_of(parser, action))
         usual = group.title in ("positional arguments", "options")
@@ -85,8 +85,8 @@ def of_parser(parser: argparse.ArgumentParser) -> Command:
     return Command(parser.prog, text, tuple(groups), parser.epilog or "", tuple(parts))
 
 
-def ended(groups: list[Group], line: str) -> list[str]:
-    """What stands behind the options: a list of words with its title, or a sentence."""
+def notes_after_options(groups: list[Group], line: str) -> list[str]:
+    """Formats a line after the options: an item of a list, or a sentence."""
     row = WORD.fullmatch(line)
     if row is None:
         return ["", *textwrap.wrap(line.strip(), WIDTH)]
@@ -95,15 +95,15 @@ def ended(groups: list[Group], line: str) -> list[str]:
 
 
 def with_option(group: Group, found: re.Match[str]) -> Group:
-    """Without those that every command has."""
+    """Adds an option to a group, unless it is common to all commands."""
     names = tuple(found[1].partition("=")[0].replace(",", " ").split())
     if set(names) & set(HELP):
         return group
     return replace(group, options=(*group.options, Option(names, found[2] or "", found[3])))
 
 
-def of_help(name: str, said: str) -> Command:
-    """Of what argp writes where lines are not broken (ARGP_HELP_FMT)."""
+def parse_help(name: str, said: str) -> Command:
+    """Parses --help of argp without line breaks (ARGP_HELP_FMT)."""
     groups: list[Group] = [Group("", ())]
     text: list[str] = []
     end: list[str] = []
@@ -118,15 +118,15 @@ def of_help(name: str, said: str) -> Command:
         elif len(groups) == 1 and not groups[0].options and not end:
             text.append(line.strip())
         else:
-            end += ended(groups, line)
+            end += notes_after_options(groups, line)
     return Command(name, " ".join(text), tuple(g for g in groups if g.options), "\n".join(end))
 
 
-def of_list(name: str, said: str, helps: dict[str, str]) -> Command:
-    """A program whose --help lists its commands; `helps` is what each says of itself."""
+def parse_command_list(name: str, said: str, helps: dict[str, str]) -> Command:
+    """Parses --help that lists commands. `helps`: the help of each command."""
     parts = []
     for word, about in WORD.findall(said):
         own = helps[word]
-        part = of_help(f"{name} {word}", own) if own else Command(f"{name} {word}", "")
+        part = parse_help(f"{name} {word}", own) if own else Command(f"{name} {word}", "")
         parts.append(replace(part, text=part.text or f"{about[0].upper()}{about[1:]}."))
     return Command(name, "", parts=tuple(parts))

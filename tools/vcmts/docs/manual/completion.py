@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Completion for bash, zsh and fish: scripts that need none of the programs to be started.
+"""Generates completion scripts for bash, zsh and fish, which start no program.
 
-All three follow the words to the command that is meant, and look there: what an option takes if the
-word before is one, else the options, or the commands that may follow.
+All three determine the command from the words so far. They complete the value of the option before
+the cursor, else options or sub-commands.
 """
 
 import re
@@ -15,12 +15,12 @@ HEAD = f"# {LICENCE}\n# Written by the build, of what the programs say.\n"
 
 
 def quoted(text: str) -> str:
-    """For bash and zsh."""
+    """Quotes text for bash and zsh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def short(text: str) -> str:
-    """What has room beside a word."""
+    """Shortens a help text for display beside a word."""
     return re.split(r"[;:(]| as ", text)[0].strip().replace("`", "")[:80]
 
 
@@ -28,13 +28,13 @@ def named(command: Command) -> Iterator[Option]:
     return (option for option in command.options if option.names)
 
 
-def commands_of(root: Command) -> list[str]:
-    """The places that the words lead to."""
+def command_paths(root: Command) -> list[str]:
+    """Full names of all commands below the root."""
     return [command.name for command in every(root) if command is not root]
 
 
 def values(root: Command) -> Iterator[tuple[str, Option]]:
-    """Each option that takes something, behind its place."""
+    """Options with values, each with a case pattern of its command and names."""
     for command in every(root):
         for option in named(command):
             if option.value:
@@ -46,7 +46,7 @@ def positional(command: Command) -> tuple[str, ...]:
     return next(found, ())
 
 
-def words_at(command: Command) -> str:
+def option_words(command: Command) -> str:
     return " ".join(name for option in named(command) for name in option.names) + " --help"
 
 
@@ -83,24 +83,24 @@ complete -F _{id} {name}
 
 
 def bash(root: Command) -> str:
-    taken = ""
+    cases = ""
     for place, option in values(root):
         given = f"words={quoted(' '.join(option.choices))}" if option.choices else ""
-        taken += f"\t{place}) {given or ('files=1' if option.takes_file else ':')} ;;\n"
+        cases += f"\t{place}) {given or ('files=1' if option.takes_file else ':')} ;;\n"
     given = ""
     for command in every(root):
         parts = [part.name.rpartition(" ")[2] for part in command.parts]
         offered = " ".join(parts or positional(command))
-        given += f"\t\t{quoted(command.name)}) options={quoted(words_at(command))}"
+        given += f"\t\t{quoted(command.name)}) options={quoted(option_words(command))}"
         given += f" words={quoted(offered)} files=" if offered else ""
         given += " ;;\n"
-    places = " | ".join(map(quoted, commands_of(root))) or "''"
+    places = " | ".join(map(quoted, command_paths(root))) or "''"
     return BASH.format(
         licence=HEAD,
         id=root.name.replace("-", "_"),
         name=root.name,
         places=places,
-        values=taken,
+        values=cases,
         words=given,
     )
 
@@ -127,28 +127,30 @@ fi
 """
 
 
-def described(word: str, text: str) -> str:
+def completion_entry(word: str, text: str) -> str:
     escaped = word.replace(":", "\\:")
     return quoted(f"{escaped}:{short(text)}") if text else quoted(escaped)
 
 
 def zsh(root: Command) -> str:
-    taken = ""
+    cases = ""
     for place, option in values(root):
         given = f"compadd -- {' '.join(map(quoted, option.choices))}"
         nothing = f"_message {quoted(option.value)}"
-        taken += f"({place}) "
-        taken += given if option.choices else "_files" if option.takes_file else nothing
-        taken += "; return ;;\n"
+        cases += f"({place}) "
+        cases += given if option.choices else "_files" if option.takes_file else nothing
+        cases += "; return ;;\n"
     given = ""
     for command in every(root):
-        shown = [described(n, o.text) for o in named(command) for n in o.names]
-        parts = [described(part.name.rpartition(" ")[2], part.text) for part in command.parts]
+        shown = [completion_entry(n, o.text) for o in named(command) for n in o.names]
+        parts = [
+            completion_entry(part.name.rpartition(" ")[2], part.text) for part in command.parts
+        ]
         parts += [quoted(choice) for choice in positional(command)]
         given += f"({quoted(command.name)})\n\toptions=({' '.join(shown)} --help)\n"
         given += f"\tparts=({' '.join(parts)}) ;;\n"
-    places = " | ".join(map(quoted, commands_of(root))) or "''"
-    return ZSH.format(name=root.name, licence=HEAD, places=places, values=taken, words=given)
+    places = " | ".join(map(quoted, command_paths(root))) or "''"
+    return ZSH.format(name=root.name, licence=HEAD, places=places, values=cases, words=given)
 
 
 FISH = """{licence}function __{id}_place
@@ -181,7 +183,7 @@ def fish_option(option: Option) -> str:
 
 def fish(root: Command) -> str:
     marker = root.name.replace("-", "_")
-    places = " ".join(map(fish_text, commands_of(root)))
+    places = " ".join(map(fish_text, command_paths(root)))
     shown = FISH.format(licence=HEAD, id=marker, name=root.name, places=places)
     for command in every(root):
         at = f'test (__{marker}_place) = "{command.name}"'

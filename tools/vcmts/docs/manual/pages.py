@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages in man(7): a program's commands and options, and the keys of the configuration."""
+"""Generates manual pages in man(7) format for programs and for the configuration file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,27 +16,29 @@ STATUS = {
 
 
 def plain(text: str) -> str:
-    """Characters that roff would take for its own."""
+    """Escapes characters that are special in roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{text}" if text[:1] in (".", "'") else text
 
 
 def words(text: str) -> str:
-    """With `code` in bold."""
+    """Formats `code` in bold."""
     parts = re.split(r"`([^`]+)`", text)
-    shown = [f"\\fB{plain(p)}\\fR" if place % 2 else plain(p) for place, p in enumerate(parts)]
+    shown = [
+        f"\\fB{plain(p)}\\fR" if key_path % 2 else plain(p) for key_path, p in enumerate(parts)
+    ]
     return "".join(shown)
 
 
 def lines(text: str) -> str:
-    """As they are."""
+    """Preformatted lines."""
     shown = "\n".join(plain(line) for line in text.strip("\n").splitlines())
     return f".nf\n{shown}\n.fi"
 
 
 def head(name: str, section: int, about: str, version: str) -> Iterator[str]:
     yield f'.TH {plain(name.upper())} {section} "" "OpenVCMTS {version}" "OpenVCMTS"'
-    yield ".ad l\n.nh"  # names of options are long, and not to be broken
+    yield ".ad l\n.nh"  # no hyphenation, as option names are long
     yield ".SH NAME"
     yield f"{plain(name)} \\- {words(about)}"
 
@@ -81,14 +83,15 @@ def options(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def part(command: Command) -> Iterator[str]:
-    """A command of a page that tells of several."""
+    """A section for one of several commands of a page."""
     yield f".SS {plain(command.name)}"
     yield words(command.text)
     yield from options([Group("", group.options) for group in command.groups])
 
 
 def page(command: Command, about: str, version: str, see: Sequence[str]) -> str:
-    """`about`: what stands beside its name; `see`: other pages, as vcmts.yaml(5)."""
+    """A page. `about`: the description beside the name; `see`: other pages such as
+    vcmts.yaml(5)."""
     shown = [*head(name_of(command), 1, about, version), ".SH SYNOPSIS", synopsis(command)]
     shown += [".SH DESCRIPTION", words(command.text or sentence(about) + ".")]
     if command.groups:
@@ -109,13 +112,13 @@ def bold(found: re.Match[str]) -> str:
 
 
 def overview(about: str, commands: dict[str, str], end: str, version: str) -> str:
-    """vcmts(1): each command has a page of its own."""
+    """The page vcmts(1), which lists the commands; each has a page of its own."""
     shown = [*head("vcmts", 1, "the tool of OpenVCMTS", version)]
     shown += [".SH SYNOPSIS", "\\fBvcmts\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]..."]
     shown += [".SH DESCRIPTION", words(about), ".SH COMMANDS"]
     for name, text in commands.items():
-        page_of = f"\\fBvcmts\\-{plain(name)}\\fR(1)"
-        shown.append(entry(page_of, words(sentence(text)) + "."))
+        page_text = f"\\fBvcmts\\-{plain(name)}\\fR(1)"
+        shown.append(entry(page_text, words(sentence(text)) + "."))
     shown += [".SH NOTES", lines(end)]
     shown += [".SH EXIT STATUS", *(entry(status, text) for status, text in STATUS.items())]
     shown += [
@@ -126,7 +129,7 @@ def overview(about: str, commands: dict[str, str], end: str, version: str) -> st
 
 
 def keys(schema: Json, path: str) -> Iterator[str]:
-    """A heading and the keys of this map, then of every map inside it."""
+    """A heading and the keys of a map, then those of nested maps."""
     yield f".SS {plain(path) if path else 'The top of the file'}"
     if path:
         yield f"{words(sentence(schema['description']))}."
@@ -141,11 +144,11 @@ def keys(schema: Json, path: str) -> Iterator[str]:
     if any("$ref" in value for value in schema["properties"].values()):
         yield ".PP\nAnd every key of the top of the file but the list itself."
     for name, value in schema["properties"].items():
-        place = f"{path}.{name}" if path else name
+        key_path = f"{path}.{name}" if path else name
         if "properties" in value:
-            yield from keys(value, place)
+            yield from keys(value, key_path)
         elif "properties" in value.get("items", {}):
-            yield from keys(value["items"], f"{place}[]")
+            yield from keys(value["items"], f"{key_path}[]")
 
 
 def configuration(schema: Json, example: str, version: str) -> str:
