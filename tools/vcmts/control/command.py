@@ -52,7 +52,7 @@ def parse_value(key: str, text: str) -> Any:
     except OSError as error:
         raise MistakeError(f"{key}: {secret.shown(text)}: {error.strerror}") from error
     except UnicodeError as error:
-        raise MistakeError(f"{key}: not UTF-8, allowed: YAML") from error
+        raise MistakeError(f"{key}: found no UTF-8, allowed: YAML") from error
     except yaml.YAMLError as error:
         raise MistakeError(f"{key}: {secret.yaml_fault(error)}") from error
 
@@ -61,7 +61,7 @@ def parse_object(text: str) -> Json:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise MistakeError(f"not JSON: {error}") from error
+        raise MistakeError(f"found no JSON: {error}") from error
     assert isinstance(found, dict), "it begins with a brace"
     return found
 

@@ -147,7 +147,7 @@ def read(path: Path) -> Map:
         node = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise MistakeError(f"{path}:{line}: not UTF-8, allowed: a YAML file") from error
+        raise MistakeError(f"{path}:{line}: found no UTF-8, allowed: a YAML file") from error
     except yaml.YAMLError as error:
         line, why = yaml_error(error)
         raise MistakeError(f"{path}:{line}: {why}") from error
