@@ -1,6 +1,5 @@
--- SPDX-License-Identifier: BSD-3-Clause
--- What must be known of MAC headers to find frames: sizes and check sequences (MULPI). Positions
--- are those of Lua strings: the first byte is 1.
+-- SPDX-License-Identifier: BSD-3-Clause Sizes and check sequences of MAC headers and segment
+-- headers (MULPI), to find frames in a payload. Positions `at` count from 1, as in Lua strings.
 
 local M = {}
 
@@ -25,8 +24,8 @@ local function hcs(bytes, from, to)
 	return bxor(crc, 0xffff)
 end
 
--- Whether the HCS follows the `length` bytes at `at` and is right. It is sent low byte first.
-local function covered(bytes, at, length)
+-- Whether a correct HCS follows the `length` bytes at `at`. It is sent low byte first.
+local function hcs_valid(bytes, at, length)
 	local low, high = bytes:byte(at + length, at + length + 1)
 	return high ~= nil and hcs(bytes, at, at + length - 1) == low + 256 * high
 end
@@ -34,7 +33,7 @@ end
 M.CONCATENATION = 0xf8
 local REQUEST, QUEUE_REQUEST = 0xc4, 0xc8
 
--- Bytes of the MAC header at `at`, HCS included; nil when too few are there to tell.
+-- Returns the size of the MAC header at `at` with its HCS; nil when `bytes` ends before MAC_PARM.
 function M.header_size(bytes, at)
 	local fc, mac_parm = bytes:byte(at, at + 1)
 	if not mac_parm then
@@ -47,9 +46,8 @@ function M.header_size(bytes, at)
 	return 6 + (fc % 2 == 1 and mac_parm or 0)
 end
 
--- Bytes of the frame with the whole header at `at`; nil when LEN contradicts the extended header,
--- which it counts. A concatenation header is a frame of its own: what it announces are the next
--- frames of the stream.
+-- Returns the size of the frame with a complete header at `at`, or nil when LEN is smaller than the
+-- extended header. A concatenation header counts as a frame without the frames that follow it.
 function M.frame_size(bytes, at)
 	local fc, _, high, low = bytes:byte(at, at + 3)
 	local header, size = M.header_size(bytes, at), 6 + 256 * high + low
@@ -59,15 +57,15 @@ function M.frame_size(bytes, at)
 	return size >= header and size or nil
 end
 
--- Whether a whole MAC header with a right HCS stands at `at`.
-function M.header_good(bytes, at)
+-- Whether a complete MAC header with a correct HCS is at `at`.
+function M.header_valid(bytes, at)
 	local size = M.header_size(bytes, at)
-	return size ~= nil and covered(bytes, at, size - 2)
+	return size ~= nil and hcs_valid(bytes, at, size - 2)
 end
 
--- Whether an upstream segment header with a right HCS stands at `at`.
-function M.segment_good(bytes, at)
-	return covered(bytes, at, 6)
+-- Whether an upstream segment header with a correct HCS is at `at`.
+function M.segment_valid(bytes, at)
+	return hcs_valid(bytes, at, 6)
 end
 
 return M

@@ -1,28 +1,27 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What the segments of a pseudowire hold, one entry a kind: how to recognise it, and who dissects
--- it. Kinds of the upstream have a `format` (uepi.lua): their bursts and records are taken apart
--- here, not by a dissector of Wireshark.
+-- Payload kinds of a pseudowire: how to recognise each and which Wireshark dissector it goes to.
+-- Upstream kinds have a `format` instead (uepi.lua): this plugin dissects their bursts and records.
 
 local mac = ...
 if type(mac) ~= "table" then
-	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	-- Wireshark runs every script of a plugin folder. This one only works loaded by docsis-psp.lua.
 	return
 end
 
 local M = {}
 
 local function is_docsis(bytes)
-	return mac.header_good(bytes, 1)
+	return mac.header_valid(bytes, 1)
 end
 
 -- DA, SA, length, DSAP 0, SSAP 0, control 3: a MAC management message without MAC header and CRC.
-local function is_management(bytes, whole)
+local function is_management(bytes, is_whole)
 	if #bytes < 20 then
 		return false
 	end
 	local high, low, dsap, ssap, control = bytes:byte(13, 17)
 	local length = 14 + 256 * high + low
-	local fits = length == #bytes or (not whole and length > #bytes)
+	local fits = length == #bytes or (not is_whole and length > #bytes)
 	return dsap == 0 and ssap == 0 and control == 3 and fits
 end
 
@@ -36,7 +35,7 @@ M.kinds = {
 	["req-ofdma"] = { format = "ofdma", records = true },
 }
 
--- Pseudowire subtypes of R-DEPI and R-UEPI; `extra` is what follows the segment table by default.
+-- Pseudowire subtypes of R-DEPI and R-UEPI. `extra`: bytes after the segment table by default.
 M.subtypes = {
 	[1] = { name = "MPT legacy" },
 	[2] = { name = "PSP legacy", kind = "docsis", extra = 0 },
@@ -55,18 +54,18 @@ M.subtypes = {
 	[16] = { name = "PNM", kind = "data", extra = 0 },
 }
 
--- The kind whose beginning these bytes are, or nil. `whole`: the bytes are a whole frame.
-function M.recognise(bytes, whole)
+-- Returns the kind of the frame that begins with `bytes`, or nil. `is_whole`: it ends there too.
+function M.recognise(bytes, is_whole)
 	for _, name in ipairs({ "docsis", "mgmt" }) do
-		if M.kinds[name].matches(bytes, whole) then
+		if M.kinds[name].matches(bytes, is_whole) then
 			return name
 		end
 	end
 	return nil
 end
 
--- Hands a whole frame to its dissector. A malformed one is marked in the tree by Wireshark itself
--- before the call raises an error, so nothing is left to do with that error here.
+-- Passes a whole frame to its dissector. Wireshark marks a malformed frame before the call raises
+-- an error, so the error is ignored.
 function M.dissect(kind, tvb, pinfo, tree)
 	pcall(Dissector.call, Dissector.get(M.kinds[kind].dissector), tvb, pinfo, tree)
 end

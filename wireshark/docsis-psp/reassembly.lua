@@ -1,15 +1,13 @@
--- SPDX-License-Identifier: BSD-3-Clause
--- Sequence check and reassembly of a stream: the packets of one session (and flow) in one
--- direction. It runs once a packet, in capture order; what it finds is kept with the packet, so
--- that later passes and random access show the same. The receiver's rule of R-DEPI holds: a gap
--- drops the open frame. The bursts of the upstream are frames here.
+-- SPDX-License-Identifier: BSD-3-Clause Sequence check and reassembly of a stream: the packets of
+-- one session (and flow) in one direction. It runs once per packet, in capture order. The result is
+-- stored with the packet, so that later passes show the same. As in an R-DEPI receiver, a gap drops
+-- the open frame. An upstream burst is treated as a frame.
 
 local M = {}
 
--- LEN is 16 bits, so no MAC frame is longer than 65535 + 6; nor is the payload of an upstream burst
--- longer than 65535, between header (16) and trailer (371). Beyond this the frame or burst is given
--- up, whatever the bytes say.
-local LONGEST = 65535 + 16 + 371
+-- Longer frames and bursts are dropped. LEN has 16 bits, so a MAC frame has at most 65535 + 6
+-- bytes. A burst has at most 65535 bytes of payload, 16 of header and 371 of trailer.
+local MAX_LENGTH = 65535 + 16 + 371
 
 local streams = {}
 
@@ -17,50 +15,50 @@ function M.reset()
 	streams = {}
 end
 
+-- Returns the stream of a key. `at_start`: no frame has begun since the begin of the capture.
 function M.stream(key)
 	local stream = streams[key]
 	if not stream then
-		stream = { fresh = true }
+		stream = { at_start = true }
 		streams[key] = stream
 	end
 	return stream
 end
 
--- Gives the open frame up: `why` is shown at each of its fragments.
-local function abandon(stream, why)
+-- Drops the open frame. `reason` is shown at each of its fragments.
+local function abandon(stream, reason)
 	for _, part in ipairs(stream.open and stream.open.parts or {}) do
-		part.segment.lost = why
+		part.segment.lost = reason
 	end
 	stream.open = nil
 end
 
--- Ends the frame that is open, if any. Continuations that follow belong to it, or to no known
--- frame.
-local function interrupt(stream, why)
+-- Drops the open frame, if any. The fragments up to the next begin of a frame are then skipped.
+local function interrupt(stream, reason)
 	stream.skipping = "no_begin"
 	if stream.open then
 		stream.interrupted = stream.open.parts[1].frame
 		stream.skipping = "lost_middle"
-		abandon(stream, why)
+		abandon(stream, reason)
 	end
 end
 
--- So many late packets in a row, each one number after the other, are a sender that began anew.
+-- So many consecutive late packets with consecutive numbers mean that the sender restarted.
 local RESTART_RUN = 8
 
-local function restarted(stream, seq)
+local function is_restart(stream, seq)
 	stream.late_run = stream.late_next == seq and stream.late_run + 1 or 1
 	stream.late_next = (seq + 1) % 65536
 	return stream.late_run >= RESTART_RUN
 end
 
--- Compares a sequence number with the expected one. Returns how many packets are missing (0: none)
--- and nil; or 0 and "late" for a duplicate or a packet that others overtook; or 0 and "restart".
+-- Compares a sequence number with the expected one. Returns the number of missing packets and nil;
+-- or 0 and "late" for a duplicate or overtaken packet; or 0 and "restart".
 function M.sequence(stream, seq)
 	local missing = (seq - (stream.expected or seq)) % 65536
 	local order
 	if missing >= 32768 then
-		if not restarted(stream, seq) then
+		if not is_restart(stream, seq) then
 			return 0, "late"
 		end
 		missing, order = 0, "restart"
@@ -73,10 +71,10 @@ function M.sequence(stream, seq)
 	return missing, order
 end
 
--- A packet whose segments cannot be trusted ends the frame that is open.
-function M.broken(stream)
+-- Drops the open frame because of a truncated packet or a segment beyond the packet.
+function M.discard(stream)
 	interrupt(stream, "broken")
-	stream.fresh = nil
+	stream.at_start = nil
 end
 
 local function complete(stream, segment, frame)
@@ -97,7 +95,7 @@ end
 local function append(stream, segment, bytes, frame)
 	local open = stream.open
 	open.length = open.length + #bytes
-	if open.length > LONGEST then
+	if open.length > MAX_LENGTH then
 		segment.problem = "too_long"
 		abandon(stream, "too long")
 		stream.skipping = "too_long"
@@ -122,23 +120,23 @@ local function begin(stream, segment, bytes, frame)
 	end
 end
 
--- Takes the next segment {first, last} of a stream and its bytes. Sets in the segment:
+-- Adds the next segment { first, last } of a stream with its bytes. Sets in the segment:
 --   problem         nil, or "no_begin", "before_capture", "lost_middle", "no_end", "too_long"
 --   begun_in        with lost_middle and no_end: the packet in which the unfinished frame began
---   bytes, parts    the whole frame, and where it came from, when this segment completes one
---   reassembled_in  (set later, when it is known) the packet that completes the frame
---   lost            (set later) why the frame of this fragment was never completed
+--   bytes, parts    the whole frame and its fragments, when this segment completes it
+--   reassembled_in  (set later) the packet that completes the frame
+--   lost            (set later) why the frame of this fragment was dropped
 function M.add(stream, segment, bytes, frame)
 	if segment.first then
 		begin(stream, segment, bytes, frame)
-		stream.fresh = nil
+		stream.at_start = nil
 	elseif stream.open then
 		append(stream, segment, bytes, frame)
 	else
-		segment.problem = stream.skipping or (stream.fresh and "before_capture") or "no_begin"
+		segment.problem = stream.skipping or (stream.at_start and "before_capture") or "no_begin"
 		segment.begun_in, stream.interrupted = stream.interrupted, nil
 		if segment.last then
-			stream.skipping, stream.fresh = nil, nil
+			stream.skipping, stream.at_start = nil, nil
 		end
 	end
 end

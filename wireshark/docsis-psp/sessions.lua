@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What is known of each L2TPv3 session: from the preference, from control messages (RFC 3931 and
--- the AVPs of R-DEPI), and from the packets themselves.
+-- Parameters of each L2TPv3 session: from the preference, from control messages (RFC 3931 and the
+-- AVPs of R-DEPI), or detected from the data packets.
 
 local payload, uepi = ...
 
@@ -9,22 +9,22 @@ local M = {}
 local PW_PSP = 13
 local CABLELABS = 4491
 
--- Preference: { [id or "*"] = { off = bool, extra = nil|0|2, kind = nil|name, subtype = nil|number
--- } }
-local listed = {}
--- Control: learned["destination|id"] and by_id[id] are lists, in capture order, of what was agreed.
-local learned, by_id = {}, {}
--- Packets: proven["destination|id"] = { extra, kind }
-local proven = {}
+-- From the preference: { [id or "*"] = { off, extra (0, 2 or nil), kind, subtype } }.
+local configured = {}
+-- From control messages, lists in capture order: negotiated["destination|id"],
+-- negotiated_by_id[id].
+local negotiated, negotiated_by_id = {}, {}
+-- From data packets: detected["destination|id"] = { extra, kind }.
+local detected = {}
 local addresses, address_numbers = {}, {}
 
 function M.reset()
-	learned, by_id, proven = {}, {}, {}
+	negotiated, negotiated_by_id, detected = {}, {}, {}
 	addresses, address_numbers = {}, {}
 end
 
--- A number for an address, for use in keys. The text of an address may change while a capture is
--- open (name resolution), so an unknown text is compared with the addresses seen.
+-- Returns a number for an address, for use in keys. The text of an address may change while a
+-- capture is open (name resolution), so an unknown text is compared with the known addresses.
 function M.address(address)
 	local text = tostring(address)
 	if not address_numbers[text] then
@@ -44,8 +44,8 @@ local function is_multicast(address)
 	return (first and first >= 224 and first < 240) or text:lower():match("^ff%x%x:") ~= nil
 end
 
--- What a session holds: the name of a kind, or the number of a pseudowire subtype.
-local function setting(text)
+-- Parses a SETTING of the preference `psp.sessions`. Returns nil when it is invalid.
+local function parse_setting(text)
 	if text == "off" then
 		return { off = true }
 	end
@@ -62,21 +62,21 @@ local function setting(text)
 	return { extra = tonumber(extra), kind = kind or nil, subtype = subtype and number }
 end
 
--- Reads "ID=SETTING,...". Returns the entries that are wrong; the others are in force.
-function M.list(text)
-	local wrong = {}
-	listed = {}
+-- Applies the preference "ID=SETTING,...". Returns the invalid entries, which are ignored.
+function M.configure(text)
+	local invalid = {}
+	configured = {}
 	for entry in text:gmatch("[^,;%s]+") do
 		local id, value = entry:match("^([^=]+)=(.+)$")
 		local key = id == "*" and "*" or tonumber(id or "")
-		local parsed = value and setting(value)
+		local parsed = value and parse_setting(value)
 		if key and parsed then
-			listed[key] = parsed
+			configured[key] = parsed
 		else
-			wrong[#wrong + 1] = entry
+			invalid[#invalid + 1] = entry
 		end
 	end
-	return wrong
+	return invalid
 end
 
 local function number(bytes, position, length)
@@ -87,8 +87,8 @@ local function number(bytes, position, length)
 	return value
 end
 
--- The AVPs of a control message that matter here: { ["vendor/type"] = { position, length } of the
--- value }.
+-- Returns the AVPs of a control message that are not hidden: { ["vendor/type"] = { position, length
+-- } of the value }.
 local function read_avps(bytes, from, to)
 	local avps = {}
 	while from + 5 <= to do
@@ -120,8 +120,8 @@ local function latest(list, frame)
 	return nil
 end
 
--- Later passes come by the same message again.
-local function remember(table_of_lists, key, agreed)
+-- Ignores messages of later passes, which were added on the first one.
+local function append_newer(table_of_lists, key, agreed)
 	local list = table_of_lists[key] or {}
 	table_of_lists[key] = list
 	if #list == 0 or list[#list].frame < agreed.frame then
@@ -129,7 +129,7 @@ local function remember(table_of_lists, key, agreed)
 	end
 end
 
-local function speaks_depi(avps)
+local function has_depi_avp(avps)
 	for name in pairs(avps) do
 		if name:find("^" .. CABLELABS .. "/") then
 			return true
@@ -140,9 +140,9 @@ end
 
 local CONNECTION_REQUEST, INCOMING_CALL_REQUEST, INCOMING_CALL_REPLY = 1, 10, 11
 
--- Learns from a control message (`bytes` begin at its flags). A session ID is chosen by the
--- receiver of the session's packets, hence the key: the sender of the message and its local session
--- ID. Returns false when the message opens a control connection without DEPI, else true.
+-- Reads session parameters from a control message (`bytes` begin at its flags). The receiver of a
+-- session's packets assigns the session ID, so the key is the sender of the message and its local
+-- session ID. Returns false when the message opens a control connection without DEPI, else true.
 function M.learn(bytes, source, destination, frame)
 	if #bytes < 20 or number(bytes, 1, 2) ~= 0xc803 then
 		return true
@@ -151,11 +151,11 @@ function M.learn(bytes, source, destination, frame)
 	local message = value(bytes, avps, "0/0", 2)
 	local id = value(bytes, avps, "0/63", 4)
 	if not id or (message ~= INCOMING_CALL_REQUEST and message ~= INCOMING_CALL_REPLY) then
-		return message ~= CONNECTION_REQUEST or speaks_depi(avps)
+		return message ~= CONNECTION_REQUEST or has_depi_avp(avps)
 	end
 	local peer = value(bytes, avps, "0/64", 4) or 0
 	local request = message == INCOMING_CALL_REPLY
-		and latest(learned[M.address(destination) .. "|" .. peer], frame) or {}
+		and latest(negotiated[M.address(destination) .. "|" .. peer], frame) or {}
 	local agreed = {
 		frame = frame,
 		pw = value(bytes, avps, "0/68", 2) or request.pw,
@@ -163,69 +163,71 @@ function M.learn(bytes, source, destination, frame)
 			or request.subtype,
 		cookie = avps["0/65"] and avps["0/65"].length or 0,
 	}
-	remember(learned, M.address(source) .. "|" .. id, agreed)
-	remember(by_id, id, agreed)
+	append_newer(negotiated, M.address(source) .. "|" .. id, agreed)
+	append_newer(negotiated_by_id, id, agreed)
 	return true
 end
 
--- A multicast session goes to no address of a control message: its ID is all there is.
-local function agreed_for(destination, key, id, frame)
-	local agreed = latest(learned[key], frame)
+-- The destination of a multicast session is in no control message: it is found by its ID alone.
+local function find_agreed(destination, key, id, frame)
+	local agreed = latest(negotiated[key], frame)
 	if not agreed and is_multicast(destination) then
-		agreed = latest(by_id[id], frame)
+		agreed = latest(negotiated_by_id[id], frame)
 	end
 	return agreed
 end
 
--- The format of UEPI units of this kind; nil for the downstream's kinds.
+-- Returns the format of UEPI units of this kind, or nil for downstream kinds.
 function M.format(kind)
 	return kind and payload.kinds[kind].format
 end
 
--- Everything known of the session of a packet, preferences first:
---   psp      true: it carries PSP; false: it does not; nil: unknown
---   extra    bytes after the segment table; nil: the packet decides
---   kind     of payload; nil: likewise
---   subtype  of the pseudowire, where the preference or control messages name it
---   agreed   what control messages said; cookie: its bytes
+-- Returns the parameters of a packet's session. Preferences override control messages, which
+-- override detection.
+--   psp            true: it carries PSP; false: it does not; nil: unknown
+--   extra          bytes after the segment table; nil: detect them from the packet
+--   default_extra  those of the subtype; nil: unknown
+--   kind           payload kind; nil: detect it from the packet
+--   subtype        of the pseudowire, from the preference or control messages
+--   agreed         parameters from control messages; nil: none
+--   cookie         its size in bytes
 function M.lookup(destination, id, frame, preferred_extra, preferred_cookie)
 	local key = M.address(destination) .. "|" .. id
-	local agreed = agreed_for(destination, key, id, frame)
-	local chosen = listed[id] or listed["*"]
+	local agreed = find_agreed(destination, key, id, frame)
+	local setting = configured[id] or configured["*"]
 	local cookie = agreed and agreed.cookie or preferred_cookie
 	local session = { key = key, destination = M.address(destination), agreed = agreed }
 	session.cookie = cookie
-	session.subtype = (chosen and chosen.subtype) or (agreed and agreed.subtype)
+	session.subtype = (setting and setting.subtype) or (agreed and agreed.subtype)
 	local subtype = payload.subtypes[session.subtype] or {}
 	session.default_extra = subtype.extra
 	session.extra = preferred_extra
 	session.kind = subtype.kind
-	if chosen then
-		session.psp = not chosen.off
-		session.extra = chosen.extra
-		session.kind = chosen.kind or session.kind
+	if setting then
+		session.psp = not setting.off
+		session.extra = setting.extra
+		session.kind = setting.kind or session.kind
 	elseif agreed and agreed.pw then
 		session.psp = agreed.pw == PW_PSP and agreed.subtype ~= 1
-	elseif proven[key] then
+	elseif detected[key] then
 		session.psp = true
 	end
-	if M.format(session.kind or (proven[key] and proven[key].kind)) then
-		-- upstream pseudowires have no bytes behind the table
-		session.extra = chosen and chosen.extra or 0
+	if M.format(session.kind or (detected[key] and detected[key].kind)) then
+		-- upstream pseudowires have no bytes after the table
+		session.extra = setting and setting.extra or 0
 	end
 	return session
 end
 
--- How many bytes may follow the table, the likeliest first: what the length of the packet says,
--- what earlier packets proved, what is usual for the subtype. Of an unknown session only the length
--- counts.
-local function candidates(session, fits)
+-- Returns how many bytes may follow the table, the most likely first: by the packet length
+-- (`fits`), by earlier packets, by the subtype. For an unknown session only the length is used.
+local function extra_candidates(session, fits)
 	if session.extra then
 		return { session.extra }
 	end
-	local before = proven[session.key]
+	local earlier = detected[session.key]
 	local list = { fits }
-	for _, extra in ipairs({ before and before.extra or session.default_extra or 0, 0, 2 }) do
+	for _, extra in ipairs({ earlier and earlier.extra or session.default_extra or 0, 0, 2 }) do
 		if session.psp and extra ~= list[#list] then
 			list[#list + 1] = extra
 		end
@@ -233,17 +235,17 @@ local function candidates(session, fits)
 	return list
 end
 
--- The bursts of a data session: the format of session `id` towards a destination.
+-- Returns the burst format of the upstream data session `id` to a destination, or nil.
 local function data_format(destination, id)
 	local key = destination .. "|" .. id
-	local agreed = latest(learned[key], math.huge)
+	local agreed = latest(negotiated[key], math.huge)
 	local subtype = agreed and payload.subtypes[agreed.subtype]
-	local kind = listed[id] and listed[id].kind or (subtype and subtype.kind)
-		or (proven[key] and proven[key].kind)
+	local kind = configured[id] and configured[id].kind or (subtype and subtype.kind)
+		or (detected[key] and detected[key].kind)
 	return kind and not payload.kinds[kind].records and M.format(kind) or nil
 end
 
-local function upstream_proof(session, bytes, head)
+local function detect_upstream(session, bytes, head)
 	local segments, from = {}, head.table_end
 	for i = 1, head.count do
 		local one = head[i]
@@ -256,7 +258,7 @@ local function upstream_proof(session, bytes, head)
 	end)
 end
 
-local function downstream_proof(bytes, head, extra)
+local function detect_downstream(bytes, head, extra)
 	local from = head.table_end + extra
 	for i = 1, head.count do
 		local kind = head[i].first
@@ -269,42 +271,41 @@ local function downstream_proof(bytes, head, extra)
 	return nil
 end
 
--- What a packet proves of its session: { extra, kind }, remembered, or nil. Once a session is known
--- for the upstream's, nothing in its packets is taken for a frame of the downstream.
-local function proof(session, bytes, head, list)
-	local before = proven[session.key]
-	if M.format(session.kind or (before and before.kind)) then
+-- Detects { extra, kind } of a session from a packet and stores them; nil when nothing is
+-- recognised. In a known upstream session no downstream frames are searched.
+local function detect_kind(session, bytes, head, list)
+	local earlier = detected[session.key]
+	if M.format(session.kind or (earlier and earlier.kind)) then
 		return nil
 	end
-	local upstream = not session.kind and not before and upstream_proof(session, bytes, head)
+	local upstream = not session.kind and not earlier and detect_upstream(session, bytes, head)
 	if upstream then
-		proven[session.key] = { extra = 0, kind = upstream }
-		return proven[session.key]
+		detected[session.key] = { extra = 0, kind = upstream }
+		return detected[session.key]
 	end
 	for _, extra in ipairs(list) do
-		local kind = downstream_proof(bytes, head, extra)
+		local kind = detect_downstream(bytes, head, extra)
 		if kind then
-			proven[session.key] = { extra = extra, kind = kind }
-			return proven[session.key]
+			detected[session.key] = { extra = extra, kind = kind }
+			return detected[session.key]
 		end
 	end
 	return nil
 end
 
--- Decides what is still open in a session by a packet of it. A frame that begins in the packet
--- proves how many bytes follow the table; failing that the session's earlier packets, or the
--- packet's length, tell. `head` = { count, table_end, [i] = { length, first, last } } counts from
--- the flags byte, as `length` does, the packet's length on the wire. Fills in extra and kind;
--- returns whether it is sure to be PSP.
-function M.examine(session, bytes, head, length)
+-- Sets the unknown parameters extra and kind of a session from a packet: by a frame that begins in
+-- it, else by earlier packets, else by the packet length. `head` = { count, table_end, [i] = {
+-- length, first, last } }. `length` is the length on the wire; both count from the flags byte.
+-- Returns whether the packet is certainly PSP.
+function M.detect(session, bytes, head, length)
 	local rest = length - head.table_end
 	for i = 1, head.count do
 		rest = rest - head[i].length
 	end
 	local fits = (rest == 0 or rest == 2) and rest or nil
-	local before = proven[session.key] or {}
-	local found = proof(session, bytes, head, candidates(session, fits))
-	local best = found or before
+	local earlier = detected[session.key] or {}
+	local found = detect_kind(session, bytes, head, extra_candidates(session, fits))
+	local best = found or earlier
 	if found and M.format(found.kind) then
 		session.extra = found.extra
 	end

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What a packet looks like: the fields that can be filtered on, the expert information, the tree.
+-- Display of a PSP packet: fields for filters, expert information, and the tree.
 
 local psp, payload, uepi_tree = ...
 if type(payload) ~= "table" then
-	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	-- Wireshark runs every script of a plugin folder. This one only works loaded by docsis-psp.lua.
 	return
 end
 
@@ -43,26 +43,26 @@ psp.fields = fields
 local e = {}
 local experts = {}
 
-local function complaint(name, text, group, severity)
+local function add_expert(name, text, group, severity)
 	local filter = "psp.expert." .. name
 	e[name] = ProtoExpert.new(filter, text, expert.group[group], expert.severity[severity])
 	experts[#experts + 1] = e[name]
 end
 
-complaint("gap", "Sequence gap", "SEQUENCE", "WARN")
-complaint("late", "Late or duplicate packet", "SEQUENCE", "NOTE")
-complaint("restart", "The sequence began anew", "SEQUENCE", "NOTE")
-complaint("short", "Header incomplete", "MALFORMED", "ERROR")
-complaint("table_beyond", "Segment table beyond the packet", "MALFORMED", "ERROR")
-complaint("beyond", "Segment beyond the packet", "MALFORMED", "ERROR")
-complaint("trailing", "Bytes after the last segment", "PROTOCOL", "WARN")
-complaint("empty", "Empty segment", "PROTOCOL", "WARN")
-complaint("cut", "Cut short by the capture", "UNDECODED", "NOTE")
-complaint("no_begin", "Fragment without beginning", "REASSEMBLE", "WARN")
-complaint("before_capture", "Frame begins before the capture", "REASSEMBLE", "NOTE")
-complaint("lost_middle", "The middle of this frame was lost", "REASSEMBLE", "WARN")
-complaint("no_end", "The frame before this one has no end", "REASSEMBLE", "WARN")
-complaint("too_long", "Longer than any DOCSIS frame", "REASSEMBLE", "WARN")
+add_expert("gap", "Sequence gap", "SEQUENCE", "WARN")
+add_expert("late", "Late or duplicate packet", "SEQUENCE", "NOTE")
+add_expert("restart", "Sequence numbers restarted", "SEQUENCE", "NOTE")
+add_expert("short", "Header incomplete", "MALFORMED", "ERROR")
+add_expert("table_beyond", "Segment table beyond the packet", "MALFORMED", "ERROR")
+add_expert("beyond", "Segment beyond the packet", "MALFORMED", "ERROR")
+add_expert("trailing", "Bytes after the last segment", "PROTOCOL", "WARN")
+add_expert("empty", "Empty segment", "PROTOCOL", "WARN")
+add_expert("cut", "Truncated by the capture", "UNDECODED", "NOTE")
+add_expert("no_begin", "Fragment without beginning", "REASSEMBLE", "WARN")
+add_expert("before_capture", "Frame begins before the capture", "REASSEMBLE", "NOTE")
+add_expert("lost_middle", "The middle of this frame was lost", "REASSEMBLE", "WARN")
+add_expert("no_end", "The frame before this one has no end", "REASSEMBLE", "WARN")
+add_expert("too_long", "Longer than any DOCSIS frame", "REASSEMBLE", "WARN")
 psp.experts = experts
 
 local function generated(item)
@@ -90,7 +90,7 @@ local BURST_SHAPES = { [true] = { [true] = "header and trailer", [false] = "head
 local RECORD_SHAPES = { [true] = { [true] = "request", [false] = "first fragment" },
 	[false] = SHAPES[false] }
 
-local function shape_of(segment, kind)
+local function segment_shape(segment, kind)
 	local shapes = SHAPES
 	if kind.format then
 		shapes = kind.records and RECORD_SHAPES or BURST_SHAPES
@@ -100,24 +100,24 @@ end
 
 local function show_table(tree, tvb, record)
 	for i, segment in ipairs(record) do
-		local at = tvb(2 + 2 * i, 2)
-		local item = tree:add(f.segment, at)
-		local shape = shape_of(segment, payload.kinds[record.kind])
+		local range = tvb(2 + 2 * i, 2)
+		local item = tree:add(f.segment, range)
+		local shape = segment_shape(segment, payload.kinds[record.kind])
 		item:set_text(("Segment %d: %s, %d bytes"):format(i, shape, segment.length))
-		item:add(f.begin, at)
-		item:add(f.ends, at)
-		item:add(f.len, at)
+		item:add(f.begin, range)
+		item:add(f.ends, range)
+		item:add(f.len, range)
 		segment.item = item
 	end
 	if record.extra > 0 and tvb:len() >= record.head.table_end + record.extra then
-		local at = tvb(record.head.table_end, record.extra)
-		local item = tree:add(f.extra, at)
-		item:add(f.counter, at)
-		item:add(f.profile, at)
+		local range = tvb(record.head.table_end, record.extra)
+		local item = tree:add(f.extra, range)
+		item:add(f.counter, range)
+		item:add(f.profile, range)
 	end
 end
 
--- The header, as far as it is there.
+-- Shows the header, and the segment table unless it is truncated.
 local function show_head(tree, tvb, record)
 	local flags = tvb(0, 1)
 	for _, field in ipairs({ f.vccv, f.seq_valid, f.h, f.flow, f.reserved }) do
@@ -128,7 +128,7 @@ local function show_head(tree, tvb, record)
 	show_order(tree, seq, record)
 	if record.head.count then
 		show_table(tree, tvb, record)
-	elseif record.head.fits then
+	elseif record.head.table_fits then
 		count:add_proto_expert_info(e.cut)
 	else
 		count:add_proto_expert_info(e.table_beyond)
@@ -153,7 +153,7 @@ local function show_bytes(tree, range)
 	return tree:add(f.data, range):set_text(("Data (%d bytes)"):format(range:len()))
 end
 
-local function show_fate(tree, segment)
+local function show_outcome(tree, segment)
 	if segment.reassembled_in then
 		generated(tree:add(f.reassembled_in, segment.reassembled_in))
 	elseif segment.lost then
@@ -161,8 +161,8 @@ local function show_fate(tree, segment)
 	end
 end
 
--- The frame that a segment completes: where its parts came from, and its bytes.
-local function show_whole(tree, segment, name)
+-- Shows the fragments of the frame that a segment completes. Returns the frame as a tvb.
+local function show_reassembled(tree, segment, name)
 	for _, part in ipairs(segment.parts) do
 		generated(tree:add(f.fragment, part.frame)):append_text((" (%d bytes)"):format(part.length))
 	end
@@ -171,44 +171,43 @@ local function show_whole(tree, segment, name)
 	return ByteArray.new(segment.bytes, true):tvb(name)
 end
 
--- A segment that is no whole frame by itself. Returns the whole frame when this segment completes
--- one.
+-- Shows a fragment. Returns the frame when this segment completes it, or nil.
 local function show_fragment(tree, tvb, segment)
 	show_bytes(tree, tvb(segment.from, segment.length))
-	show_fate(tree, segment)
-	return segment.bytes and show_whole(tree, segment, "Reassembled DOCSIS frame") or nil
+	show_outcome(tree, segment)
+	return segment.bytes and show_reassembled(tree, segment, "Reassembled DOCSIS frame") or nil
 end
 
--- A segment of the upstream. Returns the burst that it completes or the record that it is. Header
--- and trailer are taken apart with their burst, or here when the packet does not hold its end.
+-- Shows an upstream segment. Returns the request record, or the burst that the segment completes.
+-- Header and trailer are shown with their burst; here when the burst ends in another packet.
 local function show_upstream(tree, tvb, segment, kind, frame)
-	local own = tvb(segment.from, segment.length)
+	local range = tvb(segment.from, segment.length)
 	if kind.records and segment.first and segment.last then
-		return own:tvb()
+		return range:tvb()
 	end
-	show_bytes(tree, own)
+	show_bytes(tree, range)
 	local unit = segment.unit
 	if unit and unit.from then
 		local sizes = unit.sizes
 		return tvb(unit.from, sizes.header + sizes.payload + sizes.trailer):tvb()
 	elseif unit then
-		return show_whole(tree, segment, "Reassembled UEPI burst")
+		return show_reassembled(tree, segment, "Reassembled UEPI burst")
 	elseif segment.reassembled_in ~= frame then
-		show_fate(tree, segment)
+		show_outcome(tree, segment)
 		if segment.first or segment.last or kind.records then
-			uepi_tree.show_alone(own:tvb(), tree, kind, segment)
+			uepi_tree.show_partial(range:tvb(), tree, kind, segment)
 		end
 	end
 	return nil
 end
 
--- Shows a segment and returns the whole frame, burst or record that it is or completes, or nil.
+-- Shows a segment. Returns the frame, burst or record that it is or completes, or nil.
 local function show_segment(tree, tvb, segment, kind, frame)
 	local item = segment.item
 	show_problem(item, segment)
 	if segment.length == 0 then
 		item:add_proto_expert_info(e.empty)
-	elseif segment.beyond or segment.cut then
+	elseif segment.beyond or segment.truncated then
 		item:add_proto_expert_info(segment.beyond and e.beyond or e.cut)
 		if segment.from < tvb:len() then
 			show_bytes(tree, tvb(segment.from))
@@ -223,7 +222,7 @@ local function show_segment(tree, tvb, segment, kind, frame)
 	return nil
 end
 
--- Frames go to their dissectors one after the other, each with its text in the Info column.
+-- Dissects the frames in order. The text of each is appended to the Info column.
 local function show_frames(frames, pinfo, tree, record)
 	local kind = payload.kinds[record.kind]
 	for i, frame in ipairs(frames) do
@@ -239,18 +238,19 @@ local function show_frames(frames, pinfo, tree, record)
 	end
 end
 
--- Not even the first four bytes are there.
+-- Shows a packet that ends before the four bytes of the PSP header.
 function M.show_short(range, pinfo, tree)
 	pinfo.cols.protocol = "PSP"
 	tree:add(psp, range):add_proto_expert_info(e.short)
 end
 
--- Shows a packet, `tvb` from the flags byte on, and what its record says of it:
---   head         the header: seq, count, table_end, fits
---   extra, kind  bytes after the table, and what the segments hold
---   subtype      of the pseudowire, if it is known
---   gap, late, restart, trailing
---   [i]          the segments, see reassembly.lua
+-- Shows a packet; `tvb` begins at the flags byte. The record has:
+--   head                the header: seq, count, table_end, table_fits (in the packet)
+--   extra, kind         bytes after the table, payload kind of the segments
+--   subtype             of the pseudowire, or nil
+--   gap, late, restart  result of the sequence check
+--   trailing            offset of bytes after the last segment, or nil
+--   [i]                 the segments, see reassembly.add
 function M.show(tvb, pinfo, tree, record)
 	local head = record.head
 	local count = head.count or tvb(1, 1):uint()

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The units of UEPI (docs/uepi-formats.md): what they are recognised by, what is wrong with them,
--- and what their payload is. A burst is a header, its payload and a trailer; a request record stands
--- alone. Bytes are Lua strings; offsets count from 0, like those of a packet.
+-- Parses and recognises UEPI units (docs/uepi-formats.md). A burst is a header, a payload and a
+-- trailer; a request record is a unit by itself. Bytes are Lua strings; offsets count from 0.
 
 local mac, flows = ...
 if type(mac) ~= "table" then
-	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	-- Wireshark runs every script of a plugin folder. This one only works loaded by docsis-psp.lua.
 	return
 end
 
@@ -16,63 +15,64 @@ local HEADER_SIZES = { sc_qam = 8, ofdma = 16 }
 local OFDMA_TRAILER, SC_QAM_TRAILER, EQUALISER = 20, 8, 104
 local RECORD = 16
 
-local function word(bytes, offset)
+local function read_u16(bytes, offset)
 	local high, low = bytes:byte(offset + 1, offset + 2)
 	return 256 * high + low
 end
 
-local function set(flags, mask)
+local function bit_set(flags, mask)
 	return math.floor(flags / mask) % 2 == 1
 end
 
-local function right_version(bytes, format)
+local function version_valid(bytes, format)
 	return format ~= "ofdma" or math.floor(bytes:byte(1) / 64) == OFDMA_VERSION
 end
 
--- Problems are names of expert infos (uepi_tree.lua).
+-- All problems returned below are names of expert infos (uepi_fields.lua).
 
--- A header: { sid, no_burst, segment_header (OFDMA), burst_id, grant_size }, or nil and a problem.
-function M.header(bytes, format)
+-- Returns { sid, no_burst; OFDMA: segment_header, burst_id, grant_size }, or nil and a problem.
+function M.parse_header(bytes, format)
 	if #bytes ~= HEADER_SIZES[format] then
 		return nil, "header"
-	elseif not right_version(bytes, format) then
+	elseif not version_valid(bytes, format) then
 		return nil, "version"
 	end
-	local header = { sid = word(bytes, 2) % 0x4000, no_burst = set(bytes:byte(1), 0x20) }
+	local header = { sid = read_u16(bytes, 2) % 0x4000, no_burst = bit_set(bytes:byte(1), 0x20) }
 	if format == "ofdma" then
-		header.segment_header = set(bytes:byte(1), 0x10)
+		header.segment_header = bit_set(bytes:byte(1), 0x10)
 		header.burst_id = bytes:sub(9, 12)
-		header.grant_size = word(bytes, 12) * 65536 + word(bytes, 14)
+		header.grant_size = read_u16(bytes, 12) * 65536 + read_u16(bytes, 14)
 	end
 	return header
 end
 
--- Where the parts of an SC-QAM trailer stand: { equaliser, vendor }, offsets or nil. The length
--- decides, the flags only where it leaves a choice. Nil when the length fits nothing.
+-- Returns the offsets { equaliser, vendor } of the optional parts of an SC-QAM trailer, nil for an
+-- absent part. The length decides; the flags only where it allows several combinations. Returns nil
+-- when the length fits no combination.
 local function sc_qam_trailer(bytes)
-	local flags, size = word(bytes, 0), #bytes
+	local flags, size = read_u16(bytes, 0), #bytes
 	local with_block = SC_QAM_TRAILER + EQUALISER
-	if not set(flags, 0x0001) then
+	if not bit_set(flags, 0x0001) then
 		local fits = size == SC_QAM_TRAILER or size == with_block
 		return fits and { equaliser = size == with_block and SC_QAM_TRAILER or nil } or nil
 	end
-	local function vendor_at(offset)
+	local function has_vendor_at(offset)
 		return size >= offset + 4 and bytes:byte(offset + 4) == size - offset - 4
 	end
-	local short, long = vendor_at(SC_QAM_TRAILER), vendor_at(with_block)
-	if long and (not short or set(flags, 0x0002)) then
+	local short, long = has_vendor_at(SC_QAM_TRAILER), has_vendor_at(with_block)
+	if long and (not short or bit_set(flags, 0x0002)) then
 		return { equaliser = SC_QAM_TRAILER, vendor = with_block }
 	end
 	return short and { vendor = SC_QAM_TRAILER } or nil
 end
 
--- A trailer: { burst_id (OFDMA), equaliser, vendor (SC-QAM) }, or nil and a problem. Of an SC-QAM
--- trailer of odd length the first eight bytes can be read: then there are both.
-function M.trailer(bytes, format)
+-- Returns a trailer { burst_id (OFDMA), equaliser, vendor (SC-QAM) }, or nil and a problem. Returns
+-- both for an SC-QAM trailer with an unknown length, whose first eight bytes are readable.
+function M.parse_trailer(bytes, format)
 	if format == "ofdma" then
 		if #bytes ~= OFDMA_TRAILER then
 			return nil, "trailer"
-		elseif not right_version(bytes, format) then
+		elseif not version_valid(bytes, format) then
 			return nil, "version"
 		end
 		return { burst_id = bytes:sub(5, 8) }
@@ -83,33 +83,34 @@ function M.trailer(bytes, format)
 	return parts or {}, not parts and "odd_trailer" or nil
 end
 
--- The problem of a request record, or nil.
-function M.record(bytes, format)
+-- Returns the problem of a request record, or nil.
+function M.check_record(bytes, format)
 	if #bytes ~= RECORD then
 		return "record"
 	end
-	return not right_version(bytes, format) and "version" or nil
+	return not version_valid(bytes, format) and "version" or nil
 end
 
--- SIDs, by session, of which a segment header was seen.
-local segmented = {}
+-- Set of "session|SID" of which a segment header was recognised.
+local with_segment_header = {}
 
 function M.reset()
-	segmented = {}
+	with_segment_header = {}
 end
 
--- Whether an SC-QAM payload begins with a segment header. Nothing in the burst says it: the check
--- sequences do, and where neither is right what the SID did before.
+-- Whether an SC-QAM payload begins with a segment header. No field says so: the HCS of a segment
+-- header or MAC header decides, and where neither is correct the previous format of the SID.
 local function has_segment_header(payload, key)
-	if mac.segment_good(payload, 1) and (segmented[key] or not mac.header_good(payload, 1)) then
-		segmented[key] = true
+	local is_frame, known = mac.header_valid(payload, 1), with_segment_header[key]
+	if mac.segment_valid(payload, 1) and (known or not is_frame) then
+		with_segment_header[key] = true
 		return true
 	end
-	return segmented[key] and not mac.header_good(payload, 1) or false
+	return known and not is_frame or false
 end
 
--- What one part of the burst tells of another.
-local function disagreement(header, trailer, size)
+-- Returns the problem when parts of a burst contradict each other, or nil. `size`: of the payload.
+local function check_parts(header, trailer, size)
 	if header.burst_id and trailer and trailer.burst_id ~= header.burst_id then
 		return "burst_id"
 	elseif header.grant_size and size > header.grant_size then
@@ -120,36 +121,36 @@ local function disagreement(header, trailer, size)
 	return not header.no_burst and size == 0 and "no_payload" or nil
 end
 
--- The first look at a whole burst, in capture order. `sizes` = { header, payload, trailer } in
--- bytes; `place` = { format, frame (packet number), session, group (in which a SID means one service
--- flow), segment_header (true or false: SC-QAM payloads have one or not; nil: to be found out) }.
+-- Parses a whole burst; called in capture order. `sizes` = { header, payload, trailer } in bytes;
+-- `context` = { format, frame (packet number), session, group (of sessions in which a SID means one
+-- service flow), segment_header (whether SC-QAM payloads have one; nil: detect it) }.
 -- Returns the unit:
 --   format, sizes
---   sid             nil without a good header
---   problem         between the parts of the burst, or nil
---   stream          what the payload is, see flows.lua; nil where it is to be dropped, or empty
-function M.burst(bytes, sizes, place)
-	local unit = { format = place.format, sizes = sizes }
-	local header = M.header(bytes:sub(1, sizes.header), place.format)
+--   sid             nil when the header is invalid
+--   problem         contradiction between the parts of the burst, or nil
+--   stream          parsed payload, see flows.lua; nil where the payload is empty or to be dropped
+function M.parse_burst(bytes, sizes, context)
+	local unit = { format = context.format, sizes = sizes }
+	local header = M.parse_header(bytes:sub(1, sizes.header), context.format)
 	if not header then
 		return unit
 	end
-	local trailer = M.trailer(bytes:sub(sizes.header + sizes.payload + 1), place.format)
-	unit.sid, unit.problem = header.sid, disagreement(header, trailer, sizes.payload)
-	local usable = place.format == "sc_qam" or (trailer and unit.problem ~= "burst_id")
+	local trailer = M.parse_trailer(bytes:sub(sizes.header + sizes.payload + 1), context.format)
+	unit.sid, unit.problem = header.sid, check_parts(header, trailer, sizes.payload)
+	local usable = context.format == "sc_qam" or (trailer and unit.problem ~= "burst_id")
 	if not usable or sizes.payload == 0 then
 		return unit
 	end
 	local payload = bytes:sub(sizes.header + 1, sizes.header + sizes.payload)
 	local with_header = header.segment_header
 	if with_header == nil then
-		with_header = place.segment_header
+		with_header = context.segment_header
 	end
 	if with_header == nil then
-		with_header = has_segment_header(payload, place.session .. "|" .. header.sid)
+		with_header = has_segment_header(payload, context.session .. "|" .. header.sid)
 	end
 	if with_header then
-		unit.stream = flows.segment(payload, place.group .. "|" .. header.sid, place.frame)
+		unit.stream = flows.segment(payload, context.group .. "|" .. header.sid, context.frame)
 	else
 		unit.stream = flows.frames(payload)
 	end
@@ -157,7 +158,7 @@ function M.burst(bytes, sizes, place)
 end
 
 local function plausible_header(bytes, format)
-	local header = M.header(bytes, format)
+	local header = M.parse_header(bytes, format)
 	if not header then
 		return nil
 	end
@@ -165,22 +166,23 @@ local function plausible_header(bytes, format)
 	return reserved == 0 and bytes:byte(3) < 64 and header or nil
 end
 
--- Whether a header and the segment behind it, which is no header, are of a burst.
-local function begins_burst(format, bytes, behind, is_last)
+-- Whether the segment `bytes` and the `following` one, which begins no burst, begin a burst.
+local function begins_burst(format, bytes, following, is_last)
 	local header = plausible_header(bytes, format)
 	if not header then
 		return false
 	elseif is_last then
-		local trailer = M.trailer(behind, format)
+		local trailer = M.parse_trailer(following, format)
 		return format == "ofdma" and trailer ~= nil and trailer.burst_id == header.burst_id
-	elseif header.segment_header ~= true and mac.header_good(behind, 1) then
+	elseif header.segment_header ~= true and mac.header_valid(following, 1) then
 		return true
 	end
-	return header.segment_header ~= false and mac.segment_good(behind, 1)
+	return header.segment_header ~= false and mac.segment_valid(following, 1)
 end
 
--- Whether all segments are request records of data sessions that `format_of(id)` knows.
-local function are_records(segments, format_of)
+-- Returns the format if all segments are request records of known data sessions, or nil.
+-- `format_of(id)` returns the format of a data session or nil.
+local function records_format(segments, format_of)
 	local format
 	for _, segment in ipairs(segments) do
 		local bytes = segment.bytes
@@ -189,8 +191,8 @@ local function are_records(segments, format_of)
 		elseif bytes:byte(5) >= 64 or bytes:byte(7) >= 64 then
 			return nil
 		end
-		local found = format_of(word(bytes, 12) * 65536 + word(bytes, 14))
-		if not found or found ~= (format or found) or M.record(bytes, found) then
+		local found = format_of(read_u16(bytes, 12) * 65536 + read_u16(bytes, 14))
+		if not found or found ~= (format or found) or M.check_record(bytes, found) then
 			return nil
 		end
 		format = found
@@ -198,21 +200,20 @@ local function are_records(segments, format_of)
 	return format
 end
 
--- The kind (payload.lua) that the segments { first, last, bytes } of a packet prove, or nil: by a
--- header with the payload behind it, or by records that name a data session. `format_of` tells the
--- format of the data session with an ID.
+-- Returns the kind (payload.lua) of the segments { first, last, bytes } of a packet, or nil. It is
+-- recognised by a header followed by payload, or by records that name a data session.
 function M.recognise(segments, format_of)
 	for i = 1, #segments - 1 do
-		local segment, behind = segments[i], segments[i + 1]
-		if segment.first and not segment.last and not behind.first then
+		local segment, following = segments[i], segments[i + 1]
+		if segment.first and not segment.last and not following.first then
 			for kind, format in pairs({ ["uepi-sc-qam"] = "sc_qam", ["uepi-ofdma"] = "ofdma" }) do
-				if begins_burst(format, segment.bytes, behind.bytes, behind.last) then
+				if begins_burst(format, segment.bytes, following.bytes, following.last) then
 					return kind
 				end
 			end
 		end
 	end
-	local format = are_records(segments, format_of)
+	local format = records_format(segments, format_of)
 	return format and (format == "ofdma" and "req-ofdma" or "req-sc-qam") or nil
 end
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The fields of the upstream that can be filtered on, and its expert information.
+-- Fields for filters and expert information of the upstream.
 
 local proto = ...
 if type(proto) ~= "userdata" then
-	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	-- Wireshark runs every script of a plugin folder. This one only works loaded by docsis-psp.lua.
 	return
 end
 
@@ -11,9 +11,9 @@ local f, fields = {}, {}
 
 -- Registers the field docsis_uepi.GROUP.NAME as f[GROUP .. "_" .. NAME].
 local function field(kind, group, name, text, ...)
-	local made = ProtoField[kind]("docsis_uepi." .. group .. "." .. name, text, ...)
-	f[group .. "_" .. name:gsub("%.", "_")] = made
-	fields[#fields + 1] = made
+	local new = ProtoField[kind]("docsis_uepi." .. group .. "." .. name, text, ...)
+	f[group .. "_" .. name:gsub("%.", "_")] = new
+	fields[#fields + 1] = new
 end
 
 local function group_field(group, text)
@@ -107,37 +107,37 @@ proto.fields = fields
 
 local e, experts = {}, {}
 
-local function complaint(name, text, group, severity)
+local function add_expert(name, text, group, severity)
 	e[name] = ProtoExpert.new("docsis_uepi.expert." .. name, text, expert.group[group],
 		expert.severity[severity])
 	experts[#experts + 1] = e[name]
 end
 
-complaint("header", "Header of a wrong length", "MALFORMED", "ERROR")
-complaint("trailer", "Trailer of a wrong length", "MALFORMED", "ERROR")
-complaint("odd_trailer", "Trailer of odd length: eight bytes are read", "MALFORMED", "WARN")
-complaint("record", "Request record of a wrong length", "MALFORMED", "ERROR")
-complaint("version", "Unknown version", "PROTOCOL", "ERROR")
-complaint("one_segment", "Header and trailer in one segment", "MALFORMED", "ERROR")
-complaint("not_one_segment", "Request record in more than one segment", "MALFORMED", "ERROR")
-complaint("burst_id", "Header and trailer have different burst IDs", "PROTOCOL", "ERROR")
-complaint("grant", "More bytes than the grant can carry", "PROTOCOL", "WARN")
-complaint("no_burst", "Payload in a unit without burst", "PROTOCOL", "WARN")
-complaint("no_payload", "No payload, and the header does not say why", "PROTOCOL", "NOTE")
-complaint("fec", "Uncorrectable codewords", "PROTOCOL", "NOTE")
-complaint("segment_truncated", "Shorter than a segment header", "MALFORMED", "ERROR")
-complaint("segment_hcs", "Segment header with a wrong HCS", "CHECKSUM", "ERROR")
-complaint("pointer_beyond", "The pointer points beyond the segment", "MALFORMED", "ERROR")
-complaint("gap", "Segments missing so far", "SEQUENCE", "NOTE")
-complaint("late", "Segment that others overtook", "SEQUENCE", "NOTE")
-complaint("duplicate", "Duplicate segment", "SEQUENCE", "WARN")
-complaint("restart", "The sequence of segments began anew", "SEQUENCE", "NOTE")
-complaint("contradiction", "The frame in progress does not end here", "REASSEMBLE", "WARN")
-complaint("orphan", "No frame is in progress here", "REASSEMBLE", "WARN")
-complaint("lost", "The next segment ends this frame elsewhere", "REASSEMBLE", "WARN")
-complaint("truncated", "The burst ends before its frame", "REASSEMBLE", "WARN")
-complaint("frame_hcs", "MAC header with a wrong HCS", "CHECKSUM", "ERROR")
-complaint("frame_length", "MAC header longer than its frame", "MALFORMED", "ERROR")
+add_expert("header", "Header of a wrong length", "MALFORMED", "ERROR")
+add_expert("trailer", "Trailer of a wrong length", "MALFORMED", "ERROR")
+add_expert("odd_trailer", "Trailer of odd length: eight bytes are read", "MALFORMED", "WARN")
+add_expert("record", "Request record of a wrong length", "MALFORMED", "ERROR")
+add_expert("version", "Unknown version", "PROTOCOL", "ERROR")
+add_expert("one_segment", "Header and trailer in one segment", "MALFORMED", "ERROR")
+add_expert("not_one_segment", "Request record in more than one segment", "MALFORMED", "ERROR")
+add_expert("burst_id", "Header and trailer have different burst IDs", "PROTOCOL", "ERROR")
+add_expert("grant", "More bytes than the grant can carry", "PROTOCOL", "WARN")
+add_expert("no_burst", "Payload in a unit without burst", "PROTOCOL", "WARN")
+add_expert("no_payload", "No payload, and the header does not say why", "PROTOCOL", "NOTE")
+add_expert("fec", "Uncorrectable codewords", "PROTOCOL", "NOTE")
+add_expert("segment_truncated", "Shorter than a segment header", "MALFORMED", "ERROR")
+add_expert("segment_hcs", "Segment header with a wrong HCS", "CHECKSUM", "ERROR")
+add_expert("pointer_beyond", "The pointer points beyond the segment", "MALFORMED", "ERROR")
+add_expert("gap", "Segments missing so far", "SEQUENCE", "NOTE")
+add_expert("late", "Overtaken segment", "SEQUENCE", "NOTE")
+add_expert("duplicate", "Duplicate segment", "SEQUENCE", "WARN")
+add_expert("restart", "Sequence numbers of segments restarted", "SEQUENCE", "NOTE")
+add_expert("contradiction", "The frame in progress does not end here", "REASSEMBLE", "WARN")
+add_expert("orphan", "No frame is in progress here", "REASSEMBLE", "WARN")
+add_expert("lost", "The next segment ends this frame elsewhere", "REASSEMBLE", "WARN")
+add_expert("truncated", "The burst ends before its frame", "REASSEMBLE", "WARN")
+add_expert("frame_hcs", "MAC header with a wrong HCS", "CHECKSUM", "ERROR")
+add_expert("frame_length", "MAC header longer than its frame", "MALFORMED", "ERROR")
 proto.experts = experts
 
 return { fields = f, experts = e }

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What bursts and request records of the upstream look like in the tree.
+-- Display of upstream bursts and request records in the tree.
 
 local proto, registered, uepi, mac, payload = ...
 if type(payload) ~= "table" then
-	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	-- Wireshark runs every script of a plugin folder. This one only works loaded by docsis-psp.lua.
 	return
 end
 
@@ -16,10 +16,10 @@ local function generated(item)
 	return item
 end
 
--- Shows the fields of a group: { name, offset, length } each. Fields that end beyond are left out.
+-- Shows fields { name, offset, length } of a group, except those that end beyond the tvb.
 local function show_fields(tree, tvb, group, list)
-	for _, one in ipairs(list) do
-		local name, offset, length = one[1], one[2], one[3]
+	for _, entry in ipairs(list) do
+		local name, offset, length = entry[1], entry[2], entry[3]
 		if offset + length <= tvb:len() then
 			tree:add(f[group .. "_" .. name], tvb(offset, length))
 		end
@@ -28,10 +28,10 @@ end
 
 local GRANT = { { "iuc", 1, 1 }, { "sid", 2, 2 }, { "start_minislot", 4, 4 } }
 
--- A header in a tvb of its own. What is wrong is shown; what can be read of it too.
+-- Shows a burst header, which is the whole tvb: its problem, if any, and its readable fields.
 function M.show_header(tvb, tree, format)
 	local item = tree:add(f.header, tvb())
-	local header, problem = uepi.header(tvb:raw(), format)
+	local header, problem = uepi.parse_header(tvb:raw(), format)
 	if problem then
 		item:add_proto_expert_info(e[problem])
 	end
@@ -79,7 +79,7 @@ local function show_vendor(tvb, tree, offset)
 	end
 end
 
--- What an OFDMA trailer measured, as far as it says that it did, in the units of the field.
+-- Appends the measurements of an OFDMA trailer that its flags mark as valid.
 local function show_measured(tvb, item)
 	local function valid(bit)
 		return tvb(0, 2):bitfield(bit, 1) == 1
@@ -97,10 +97,10 @@ local function show_measured(tvb, item)
 	item:append_text(#texts > 0 and ": " .. table.concat(texts, ", ") or "")
 end
 
--- A trailer in a tvb of its own.
+-- Shows a burst trailer, which is the whole tvb.
 function M.show_trailer(tvb, tree, format)
 	local item = tree:add(f.trailer, tvb())
-	local trailer, problem = uepi.trailer(tvb:raw(), format)
+	local trailer, problem = uepi.parse_trailer(tvb:raw(), format)
 	if problem then
 		item:add_proto_expert_info(e[problem])
 	end
@@ -129,11 +129,11 @@ local RECORD = { { "version", 0, 1 }, { "sid_cluster", 0, 1 }, { "sid_cluster_va
 	{ "n_bytes", 0, 1 }, { "piggyback", 0, 1 }, { "iuc", 1, 1 }, { "size", 2, 2 },
 	{ "scheduled_sid", 4, 2 }, { "sid", 6, 2 }, { "start_minislot", 8, 4 }, { "session", 12, 4 } }
 
--- A request record in a tvb of its own.
+-- Shows a request record, which is the whole tvb.
 local function show_record(tvb, pinfo, tree, format)
 	local unit_item = tree:add(proto, tvb()):set_text("DOCSIS UEPI, request record")
 	local item = unit_item:add(f.request, tvb())
-	local problem = uepi.record(tvb:raw(), format)
+	local problem = uepi.check_record(tvb:raw(), format)
 	if problem then
 		item:add_proto_expert_info(e[problem])
 	end
@@ -161,21 +161,21 @@ local function show_order(item, order, sequence)
 	end
 end
 
--- The segment header at the beginning of a payload, as far as it is there.
+-- Shows the segment header at the begin of a payload, which may be truncated.
 local function show_segment_header(tvb, tree, stream)
-	local there = math.min(8, tvb:len())
-	local item = tree:add(f.segment, tvb(0, there))
+	local length = math.min(8, tvb:len())
+	local item = tree:add(f.segment, tvb(0, length))
 	if stream.problem then
 		item:add_proto_expert_info(e[stream.problem])
 	end
-	if there < 8 then
+	if length < 8 then
 		return
 	end
 	show_fields(item, tvb, "segment", { { "pointer_valid", 0, 2 }, { "pointer", 0, 2 } })
 	local sequence = item:add(f.segment_sequence, tvb(2, 2))
 	show_fields(item, tvb, "segment", { { "sid_cluster", 2, 2 }, { "request", 4, 2 } })
 	item:add_le(f.segment_hcs, tvb(6, 2))
-	local good = mac.segment_good(tvb:raw(0, 8), 1)
+	local good = mac.segment_valid(tvb:raw(0, 8), 1)
 	generated(item:add(f.segment_hcs_status, tvb(6, 2), good and 1 or 0))
 	show_order(item, stream.order, sequence)
 	item:append_text((": sequence %d, SID cluster %d"):format(
@@ -197,7 +197,7 @@ local function show_concatenation(range, tree)
 	item:append_text((": %d frames, %d bytes"):format(range(1, 1):uint(), range(2, 2):uint()))
 end
 
--- A part of a frame in packet `number`: where the frame is whole, or what became of it.
+-- Shows where the frame of a part in packet `number` is complete, or why it was dropped.
 local function show_part(item, part, number)
 	if part.problem then
 		item:add_proto_expert_info(e[part.problem])
@@ -211,12 +211,12 @@ end
 
 local function show_item(tvb, tree, item, number)
 	local range = tvb(item.from, item.length)
-	if item.what == "concatenation" then
+	if item.kind == "concatenation" then
 		return show_concatenation(range, tree)
 	end
-	local look = ITEMS[item.what]
-	local shown = tree:add(f[look[1]], range)
-	shown:set_text(("%s (%d bytes)"):format(look[2], item.length))
+	local entry = ITEMS[item.kind]
+	local shown = tree:add(f[entry[1]], range)
+	shown:set_text(("%s (%d bytes)"):format(entry[2], item.length))
 	show_part(shown, item, number)
 end
 
@@ -227,12 +227,12 @@ local function show_head(tvb, tree, head, number)
 	elseif head.problem then
 		tree:add_proto_expert_info(e[head.problem])
 	end
-	if head.rest then
-		show_item(tvb, tree, head.rest, number)
+	if head.after then
+		show_item(tvb, tree, head.after, number)
 	end
 end
 
--- A frame that came in several segments, as a tvb.
+-- Shows a frame joined from several segments. Returns it as a tvb.
 local function show_joined(tree, joined)
 	local tvb = ByteArray.new(joined.bytes, true):tvb("Frame from segments")
 	local item = generated(tree:add(f.payload_frame, tvb()))
@@ -245,8 +245,8 @@ local function show_joined(tree, joined)
 	return tvb
 end
 
--- Shows a joined frame and adds it to the frames. Of a concatenation header no frame is made.
-local function take_joined(frames, tree, joined)
+-- Shows a joined frame and appends it to `frames`, unless it is a concatenation header.
+local function add_joined(frames, tree, joined)
 	local whole = joined and show_joined(tree, joined)
 	if whole and joined.bytes:byte(1) ~= mac.CONCATENATION then
 		frames[#frames + 1] = whole
@@ -255,7 +255,7 @@ local function take_joined(frames, tree, joined)
 	end
 end
 
--- Shows the payload of a burst; returns its frames as tvbs, in their order.
+-- Shows the payload of a burst. Returns its frames as tvbs, in order.
 local function show_payload(tvb, tree, stream, number)
 	local frames = {}
 	if stream.segment then
@@ -264,14 +264,14 @@ local function show_payload(tvb, tree, stream, number)
 	if stream.head then
 		show_head(tvb, tree, stream.head, number)
 	end
-	take_joined(frames, tree, stream.ended)
+	add_joined(frames, tree, stream.joined_head)
 	for _, item in ipairs(stream.items) do
 		show_item(tvb, tree, item, number)
-		if item.what == "frame" or item.what == "bad" then
+		if item.kind == "frame" or item.kind == "bad" then
 			frames[#frames + 1] = tvb(item.from, item.length):tvb()
 		end
 	end
-	take_joined(frames, tree, stream.begun)
+	add_joined(frames, tree, stream.joined_tail)
 	return frames
 end
 
@@ -312,8 +312,8 @@ local function show_burst(tvb, pinfo, tree, unit)
 	dissect_frames(frames, pinfo, tree)
 end
 
--- What a segment is, where it is no part of a whole burst: a header, a trailer or a mistake.
-function M.show_alone(tvb, tree, kind, segment)
+-- Shows a segment outside of a whole burst: a header, a trailer, or a wrong combination.
+function M.show_partial(tvb, tree, kind, segment)
 	local shown = tree:add(proto, tvb())
 	if kind.records then
 		shown:add_proto_expert_info(e.not_one_segment)
@@ -326,7 +326,7 @@ function M.show_alone(tvb, tree, kind, segment)
 	end
 end
 
--- Shows a whole burst (`unit`, see uepi.lua) or, without one, a request record, and its frames.
+-- Shows a whole burst (`unit`, see uepi.lua) and its frames, or a request record if `unit` is nil.
 function M.show(tvb, pinfo, tree, kind, unit)
 	if unit then
 		show_burst(tvb, pinfo, tree, unit)
