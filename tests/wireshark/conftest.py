@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stage on which tshark runs."""
+"""Fixtures: a folder in which tshark runs with the dissector, and the path of a capture."""
 
 import os
 import shutil
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from wireshark.stage import CHECKOUT, Stage, lean_data
+from wireshark.tshark import CHECKOUT, Tshark, data_without_names
 
 
 @pytest.fixture(scope="session")
-def stage() -> Iterator[Stage]:
+def tshark() -> Iterator[Tshark]:
     if not shutil.which("tshark"):
         pytest.skip("tshark is not installed")
     with tempfile.TemporaryDirectory(prefix="psp-") as name:
@@ -21,14 +21,14 @@ def stage() -> Iterator[Stage]:
         shutil.copytree(CHECKOUT / "wireshark", folder / "wireshark")
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
-        made = Stage(folder, lean_data(folder / "data"))
-        made.home.mkdir()
+        runner = Tshark(folder, data_without_names(folder / "data"))
+        runner.home.mkdir()
         if os.geteuid() == 0:
-            shutil.chown(made.home, "nobody")
-        yield made
+            shutil.chown(runner.home, "nobody")
+        yield runner
 
 
 @pytest.fixture
-def pcap(stage: Stage, request: pytest.FixtureRequest) -> Path:
-    """Where this test writes its capture: a place that tshark may read."""
-    return stage.folder / f"{request.node.name}.pcap"
+def pcap(tshark: Tshark, request: pytest.FixtureRequest) -> Path:
+    """The capture that a test writes, in a folder that tshark can read."""
+    return tshark.folder / f"{request.node.name}.pcap"

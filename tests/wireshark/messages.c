@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Management messages as the C side writes and reads them, for Python (messages.py): numbers in, frames
- * out. A function returns 0 where the C side refuses.
+ * Writes and reads MAPs and UCDs with src/wire, for Python (messages.py). The functions build a message from
+ * plain numbers and return the size of its DOCSIS frame, 0 when src/wire rejects it.
  */
 #include "wire/management.h"
 #include "wire/map.h"
@@ -9,17 +9,17 @@
 
 enum part {
 	FIELD, /* field, value */
-	BURST, /* type of its TLV, IUC */
+	BURST, /* TLV type, IUC */
 	BURST_FIELD, /* field, value; of the last burst */
 	RUN, /* modulation, pilots, minislots; of the last burst */
 	EXCLUDED, /* first, last */
 	UNUSED, /* first, last */
 	SNAPSHOT, /* timestamp, division, minislot */
-	PREAMBLE, /* one byte more */
+	PREAMBLE, /* next byte of the preamble */
 };
 
-static size_t frame_of(uint8_t *out, size_t size, unsigned version, unsigned type,
-		       const uint8_t *body, size_t body_size) {
+static size_t write_frame(uint8_t *out, size_t size, unsigned version, unsigned type,
+			  const uint8_t *body, size_t body_size) {
 	struct management m = {
 		.da = {0x01, 0xe0, 0x2f, 0x00, 0x00, 0x01},
 		.sa = {0x02, 0x00, 0x00, 0x00, 0x00, 0x01},
@@ -32,7 +32,7 @@ static size_t frame_of(uint8_t *out, size_t size, unsigned version, unsigned typ
 	return body_size > 0 ? management_frame_write(&m, out, size) : 0;
 }
 
-/* `head` is channel, UCD count, alloc start, ack time and four back-offs; an element SID, IUC, offset. */
+/* `head`: channel, UCD count, alloc start, ack time, four back-offs. `elements`: SID, IUC, offset each. */
 size_t map_frame(uint8_t *out, size_t size, unsigned version, const uint32_t *head,
 		 const uint32_t *elements, unsigned count);
 size_t map_frame(uint8_t *out, size_t size, unsigned version, const uint32_t *head,
@@ -58,11 +58,11 @@ size_t map_frame(uint8_t *out, size_t size, unsigned version, const uint32_t *he
 		};
 	if (map_check(&map) != MAP_OK)
 		return 0;
-	return frame_of(out, size, version, MANAGEMENT_MAP, body,
-			map_write(body, sizeof(body), &map));
+	return write_frame(out, size, version, MANAGEMENT_MAP, body,
+			   map_write(body, sizeof(body), &map));
 }
 
-/* What is said of the body of a MAP: the verdict of reading it, or else of its rules. */
+/* Reads the body of a MAP and checks it. Returns an enum map_verdict. */
 int map_verdict(unsigned version, const uint8_t *body, size_t size);
 int map_verdict(unsigned version, const uint8_t *body, size_t size) {
 	static struct map map;
@@ -71,7 +71,7 @@ int map_verdict(unsigned version, const uint8_t *body, size_t size) {
 	return (int)(verdict == MAP_OK ? map_check(&map) : verdict);
 }
 
-static void add(struct ucd *ucd, const uint32_t *part) {
+static void add_part(struct ucd *ucd, const uint32_t *part) {
 	struct ucd_burst *burst = &ucd->bursts[ucd->burst_count > 0 ? ucd->burst_count - 1 : 0];
 
 	switch (part[0]) {
@@ -103,7 +103,7 @@ static void add(struct ucd *ucd, const uint32_t *part) {
 	}
 }
 
-/* `head` is type, channel, count, ticks of a minislot and downstream; a part four numbers. */
+/* `head`: type, channel, count, ticks per minislot, downstream. `parts`: enum part, three numbers each. */
 size_t ucd_frame(uint8_t *out, size_t size, const uint32_t *head, const uint32_t *parts,
 		 unsigned count);
 size_t ucd_frame(uint8_t *out, size_t size, const uint32_t *head, const uint32_t *parts,
@@ -119,9 +119,9 @@ size_t ucd_frame(uint8_t *out, size_t size, const uint32_t *head, const uint32_t
 		.downstream = (uint8_t)head[4],
 	};
 	for (unsigned i = 0; i < count; i++)
-		add(&ucd, parts + 4 * i);
+		add_part(&ucd, parts + 4 * i);
 	if (ucd_check(&ucd) != UCD_OK)
 		return 0;
-	return frame_of(out, size, ucd_version(ucd.type), ucd.type, body,
-			ucd_write(body, sizeof(body), &ucd));
+	return write_frame(out, size, ucd_version(ucd.type), ucd.type, body,
+			   ucd_write(body, sizeof(body), &ucd));
 }

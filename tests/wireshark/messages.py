@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Management messages written by the C side (messages.c), as whole DOCSIS frames."""
+"""MAPs and UCDs written by src/wire (through messages.c), as whole DOCSIS frames."""
 
 import ctypes
 import subprocess
@@ -10,16 +10,16 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from wireshark.stage import CHECKOUT
+from wireshark.tshark import CHECKOUT
 
 SOURCES = ["crc32", "docsis_mac", "hcs", "management", "map", "ucd", "ucd_check", "ucd_read"]
 FIELD, BURST, BURST_FIELD, RUN, EXCLUDED, UNUSED, SNAPSHOT, PREAMBLE = range(8)
-LARGEST = 4096
+FRAME_MAX = 4096
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """The C side, compiled once; the file is gone when it is loaded."""
+def load_library() -> ctypes.CDLL:
+    """Compiles and loads messages.c with the sources of src/wire, once."""
     with TemporaryDirectory(prefix="messages-") as folder:
         path = Path(folder) / "messages.so"
         sources = [CHECKOUT / "src" / "wire" / f"{name}.c" for name in SOURCES]
@@ -31,25 +31,27 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
-def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:
+def _uint32_array(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:
     return (ctypes.c_uint32 * len(values))(*values)
 
 
 def map_frame(
     version: int, head: tuple[int, ...], elements: Sequence[tuple[int, int, int]]
 ) -> bytes:
-    """`head`: channel, UCD count, alloc start, ack time, four back-offs; SID, IUC, offset each.
-    Empty where the C side refuses it."""
-    out = ctypes.create_string_buffer(LARGEST)
-    flat = _words([*chain.from_iterable(elements)])
-    call = library().map_frame
-    size = call(out, ctypes.c_size_t(LARGEST), version, _words(head), flat, len(elements))
+    """`head`: channel, UCD count, alloc start, ack time, four back-offs. `elements`: SID, IUC,
+    offset each. Empty when src/wire rejects the MAP."""
+    out = ctypes.create_string_buffer(FRAME_MAX)
+    numbers = _uint32_array([*chain.from_iterable(elements)])
+    function = load_library().map_frame
+    size = function(
+        out, ctypes.c_size_t(FRAME_MAX), version, _uint32_array(head), numbers, len(elements)
+    )
     return out.raw[:size]
 
 
 def map_verdict(version: int, body: bytes) -> int:
-    """0 where the C side reads a MAP that keeps the rules."""
-    verdict: int = library().map_verdict(version, body, ctypes.c_size_t(len(body)))
+    """The enum map_verdict of src/wire for the body of a MAP: 0 when it is valid."""
+    verdict: int = load_library().map_verdict(version, body, ctypes.c_size_t(len(body)))
     return verdict
 
 
@@ -63,15 +65,15 @@ class Ucd:
     parts: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def add(self, kind: int, *numbers: int) -> None:
-        """A part as messages.c lists them, of up to three numbers."""
+        """Adds a part (enum part in messages.c) with up to three numbers."""
         first, second, third = (*numbers, 0, 0)[:3]
         self.parts.append((kind, first, second, third))
 
     def frame(self) -> bytes:
-        """Empty where the C side refuses it."""
-        out = ctypes.create_string_buffer(LARGEST)
-        head = _words([self.type, self.channel, self.count, self.ticks, self.downstream])
-        flat = _words([*chain.from_iterable(self.parts)])
-        call = library().ucd_frame
-        size = call(out, ctypes.c_size_t(LARGEST), head, flat, len(self.parts))
+        """The UCD as a frame. Empty when src/wire rejects it."""
+        out = ctypes.create_string_buffer(FRAME_MAX)
+        head = _uint32_array([self.type, self.channel, self.count, self.ticks, self.downstream])
+        numbers = _uint32_array([*chain.from_iterable(self.parts)])
+        function = load_library().ucd_frame
+        size = function(out, ctypes.c_size_t(FRAME_MAX), head, numbers, len(self.parts))
         return out.raw[:size]

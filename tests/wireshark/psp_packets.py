@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes DOCSIS frames, PSP packets and L2TPv3 control messages, and writes them as captures.
 
-Written from the formats alone, with struct, so that it shares no mistake with the code under test.
+It shares no code with the product or the witness, so that it shares no mistake with them.
 """
 
 import struct
@@ -29,7 +29,7 @@ def hcs(header: bytes) -> bytes:
 
 
 def mac_frame(pdu: bytes, *elements: bytes, fc: int = 0x00) -> bytes:
-    """A MAC frame with these extended header elements and the right HCS."""
+    """A MAC frame with these extended header elements and a correct HCS."""
     ehdr = b"".join(elements)
     header = struct.pack("!BBH", fc | bool(ehdr), len(ehdr), len(ehdr) + len(pdu)) + ehdr
     return header + hcs(header) + pdu
@@ -48,14 +48,14 @@ def with_crc(pdu: bytes) -> bytes:
 
 
 def ethernet_pdu(size: int, source_port: int = 5000) -> bytes:
-    """DA to CRC, `size` bytes of them, with a UDP packet inside."""
+    """An Ethernet frame of `size` bytes with CRC, which carries a UDP packet."""
     data = bytes(i & 0xFF for i in range(size - 4 - 14 - 28))
     udp = struct.pack("!HHHH", source_port, 40000, 8 + len(data), 0) + data
     return with_crc(MODEM + GATEWAY + b"\x08\x00" + ipv4("198.51.100.1", "10.0.0.1", 17, udp))
 
 
 def data_frame(size: int, sequence: int = 0, *, encrypted: bool = False) -> bytes:
-    """A packet PDU frame of `size` bytes, with the extended headers of a bonded, private flow."""
+    """A packet PDU frame of `size` bytes, with the extended headers of a bonded BPI+ flow."""
     return mac_frame(
         ethernet_pdu(size - 17, 5000 + sequence),
         privacy(1, enabled=encrypted),
@@ -64,7 +64,7 @@ def data_frame(size: int, sequence: int = 0, *, encrypted: bool = False) -> byte
 
 
 def map_message() -> bytes:
-    """A MAP as a MAC management message: no MAC header, no CRC."""
+    """A MAP as a MAC management message without MAC header and CRC."""
     elements = struct.pack("!3I", 0xFFFCC000, 0xFFFC4028, 0x0001C140)
     body = struct.pack("!BBBBII4B", 1, 0, 3, 0, 1000, 600, 0, 4, 0, 10) + elements
     llc = struct.pack("!BBBBBB", 0, 0, 3, 1, 3, 0)
@@ -82,8 +82,8 @@ class Segment:
     last: bool = True
 
 
-def cut(frame: bytes, *sizes: int) -> list[Segment]:
-    """A frame as fragments: of these sizes, and what remains."""
+def split_frame(frame: bytes, *sizes: int) -> list[Segment]:
+    """Splits a frame into fragments of these sizes; the last one has the rest."""
     ends = [sum(sizes[: i + 1]) for i in range(len(sizes))] + [len(frame)]
     starts = [0, *ends[:-1]]
     return [
@@ -139,7 +139,7 @@ def udp(source: str, destination: str, payload: bytes, port: int = 1701) -> byte
 
 
 def depi(body: bytes, session: int = SESSION, source: str = CORE, destination: str = RPD) -> bytes:
-    """A data message over IP."""
+    """An L2TPv3 data message over IP."""
     return ip(source, destination, 115, struct.pack("!I", session) + body)
 
 
@@ -150,7 +150,7 @@ def depi_udp(
     destination: str = RPD,
     port: int = 1701,
 ) -> bytes:
-    """A data message over UDP."""
+    """An L2TPv3 data message over UDP."""
     return udp(source, destination, struct.pack("!HHI", 3, 0, session) + body, port)
 
 
@@ -159,7 +159,7 @@ def avp(kind: int, value: bytes, vendor: int = 0) -> bytes:
 
 
 def control(message: int, *avps: bytes) -> bytes:
-    """A control message from its flags on."""
+    """An L2TPv3 control message, from its flags on."""
     body = avp(0, struct.pack("!H", message)) + b"".join(avps)
     return struct.pack("!HHIHH", 0xC803, 12 + len(body), 7, 0, 0) + body
 
@@ -181,20 +181,20 @@ def control_ip(message: bytes, source: str, destination: str) -> bytes:
     return ip(source, destination, 115, bytes(4) + message)
 
 
-def set_up(session: int, subtype: int, local: int = 1) -> list[bytes]:
-    """The core asks for a pseudowire and the RPD says which session ID it wants to see."""
+def session_setup(session: int, subtype: int, local: int = 1) -> list[bytes]:
+    """Control messages that set up a pseudowire: ICRQ of the core, ICRP of the RPD."""
     return [
         control_ip(call(10, local, 0, subtype), CORE, RPD),
         control_ip(call(11, session, local, subtype), RPD, CORE),
     ]
 
 
-def write_pcap(path: Path, packets: list[bytes], snaps: Sequence[int] = ()) -> Path:
-    """Writes packets 100 us apart; `snaps` are the lengths at which the capture cuts them short."""
+def write_pcap(path: Path, packets: list[bytes], snap_lengths: Sequence[int] = ()) -> Path:
+    """Writes packets 100 us apart, truncated to `snap_lengths`."""
     with path.open("wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
         for i, packet in enumerate(packets):
-            stored = packet[: snaps[i]] if i < len(snaps) else packet
+            stored = packet[: snap_lengths[i]] if i < len(snap_lengths) else packet
             file.write(
                 struct.pack("<4I", 1_700_000_000, i * 100, len(stored), len(packet)) + stored
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every command of docs/wireshark.md and compares what it prints with what the page shows."""
+"""Runs every command of docs/wireshark.md and compares its output with the page."""
 
 import re
 import shlex
@@ -13,23 +13,23 @@ from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Segment
 from wireshark import psp_packets as make
 from wireshark import uepi_packets as up
-from wireshark.stage import CHECKOUT, Stage
+from wireshark.tshark import CHECKOUT, Tshark
 from wireshark.uepi_packets import frame as upstream_frame
 
 PAGE = CHECKOUT / "docs" / "wireshark.md"
 
 
 def blocks() -> list[list[tuple[str, str]]]:
-    """The commands of each block, each with the output that stands below it (may be empty)."""
-    found = []
+    """The commands of each block, each with its documented output (may be empty)."""
+    result = []
     for block in re.findall(r"^```console\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
         parts = re.split(r"^\$ ", re.sub(r"\\\n *", "", block), flags=re.MULTILINE)[1:]
-        found.append([(part.partition("\n")[0], part.partition("\n")[2]) for part in parts])
-    return found
+        result.append([(part.partition("\n")[0], part.partition("\n")[2]) for part in parts])
+    return result
 
 
 def lines(text: str) -> list[str]:
-    """Without what an editor would take away."""
+    """The lines of a text without trailing spaces and empty lines."""
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
@@ -41,10 +41,10 @@ def frame(size: int, sequence: int, *, encrypted: bool = False) -> bytes:
 
 
 def bursts() -> list[bytes]:
-    """Two grants of one flow, a record, a grant not used, and an OFDMA burst in two packets."""
+    """Two grants of one flow, a request record, an unused grant, an OFDMA burst in two packets."""
     other = up.DATA + 15
     frames = [upstream_frame(size, 5000 + n) for n, size in enumerate((90, 400, 120))]
-    first, second = up.segments_of(frames, [300], first=5, cluster=2)
+    first, second = up.segment_frames(frames, [300], first=5, cluster=2)
     trailer = replace(up.PLAIN, flags=uepi.TrailerFlag.FEC_VALID | uepi.TrailerFlag.SNR_VALID)
     grants = [
         encode_burst(Burst(uepi.ScQamHeader(up.IUC, up.SID, 1000), first, trailer)),
@@ -56,13 +56,13 @@ def bursts() -> list[bytes]:
     record = uepi.RequestRecord(
         up.IUC, 16, up.SID, up.SID, 1000, up.DATA, 2, n_bytes=True, piggyback=True
     )
-    (whole,) = up.segments_of([upstream_frame(200, 5003)], [], first=9)
+    (whole,) = up.segment_frames([upstream_frame(200, 5003)], [], first=9)
     parts = up.ofdma(whole, 100, sid=up.SID + 2, segment_header=True)
     return [
         *(
             packet
             for session, subtype in ((up.DATA, 6), (up.REQUESTS, 8))
-            for packet in up.told(session, subtype)
+            for packet in up.setup(session, subtype)
         ),
         up.upstream(1, grants[0]),
         up.upstream(1, Segment(uepi.encode_request_record(record)), session=up.REQUESTS),
@@ -74,48 +74,49 @@ def bursts() -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def captures(stage: Stage) -> Path:
+def captures(tshark: Tshark) -> Path:
     """The captures that the page speaks of, where its commands look for them."""
-    first, last = make.cut(frame(1300, 2), 1000)
+    first, last = make.split_frame(frame(1300, 2), 1000)
     after = make.depi(make.psp(0x6567, frame(200, 3), extra=make.counter(3)))
     data = [
         make.depi(make.psp(0x6564, make.map_frame(), frame(200, 1), first, extra=make.counter(0))),
         make.depi(make.psp(0x2020, make.map_message()), make.SESSION + 1),
         make.depi(make.psp(0x6565, last, extra=make.counter(1))),
     ]
-    make.write_pcap(stage.folder / "depi.pcap", [*make.set_up(make.SESSION, 4), *data, after])
-    closed = make.depi(make.psp(1, frame(100, 1, encrypted=True), extra=make.counter(0)))
-    make.write_pcap(stage.folder / "decrypted.pcap", [closed])
-    make.write_pcap(stage.folder / "uepi.pcap", bursts())
-    return stage.folder
+    make.write_pcap(
+        tshark.folder / "depi.pcap", [*make.session_setup(make.SESSION, 4), *data, after]
+    )
+    encrypted_packet = make.depi(make.psp(1, frame(100, 1, encrypted=True), extra=make.counter(0)))
+    make.write_pcap(tshark.folder / "decrypted.pcap", [encrypted_packet])
+    make.write_pcap(tshark.folder / "uepi.pcap", bursts())
+    return tshark.folder
 
 
-def test_page_has_its_commands() -> None:
+def test_page_has_commands_with_output() -> None:
     commands = [pair for block in blocks() for pair in block]
     assert [shlex.split(command)[0] for command, _ in commands].count("tshark") >= 8
     assert sum(bool(lines(output)) for _, output in commands) >= 8
 
 
 @pytest.mark.parametrize("block", blocks())
-def test_commands_print_what_the_page_shows(
-    stage: Stage, captures: Path, block: list[tuple[str, str]]
+def test_commands_print_the_documented_output(
+    tshark: Tshark, captures: Path, block: list[tuple[str, str]]
 ) -> None:
-    assert captures == stage.folder
+    assert captures == tshark.folder
     for command, output in block:
-        assert lines(stage.run(["sh", "-euc", command])) == lines(output)
+        assert lines(tshark.run(["sh", "-euc", command])) == lines(output)
 
 
-def test_nothing_else_in_the_page_is_a_command() -> None:
-    """Blocks in another language would go untested."""
+def test_page_has_only_console_blocks() -> None:
+    """Blocks in another language would not be tested."""
     assert set(re.findall(r"^```(\w+)", PAGE.read_text(), re.MULTILINE)) == {"console"}
 
 
 @pytest.mark.parametrize("protocol", ["psp", "docsis_uepi"])
-def test_page_names_all_filters_and_preferences(stage: Stage, protocol: str) -> None:
-    """What the page names exists, and what exists is named."""
+def test_page_names_all_filters_and_preferences(tshark: Tshark, protocol: str) -> None:
     script = "-X lua_script:wireshark/docsis-psp.lua"
-    glossary = stage.run(["sh", "-c", f"tshark -G fields {script} | grep -i {protocol}"])
-    preferences = stage.run(["sh", "-c", f"tshark -G currentprefs {script} | grep {protocol}"])
+    glossary = tshark.run(["sh", "-c", f"tshark -G fields {script} | grep -i {protocol}"])
+    preferences = tshark.run(["sh", "-c", f"tshark -G currentprefs {script} | grep {protocol}"])
     fields = re.findall(rf"^F\t[^\t]*\t({protocol}\.[\w.]+)\t", glossary, re.MULTILINE)
     settings = re.findall(rf"^#?({protocol}\.\w+):", preferences, re.MULTILINE)
     named = set(re.findall(rf"(?<!docsis-)\b{protocol}\.[a-z_.]*[a-z]", PAGE.read_text()))

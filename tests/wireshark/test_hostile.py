@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The PSP dissector on packets that are cut, broken, or made to hurt."""
+"""Tests the PSP dissector on truncated, malformed and random packets."""
 
 import random
 from pathlib import Path
@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from wireshark import psp_packets as make
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 
 FRAME = make.data_frame(1200, 3)
 GOOD = "1"  # docsis.hcs.status
 
 
-def test_frame_longer_than_any(stage: Stage, pcap: Path) -> None:
-    """A sender that never ends a frame is cut off; the next frame is fine again."""
+def test_frame_longer_than_maximum_is_dropped(tshark: Tshark, pcap: Path) -> None:
+    """A frame without end is dropped at the maximum length; the next frame is dissected."""
     head = make.Segment(FRAME[:1000], first=True, last=False)
     more = make.Segment(bytes(9000), first=False, last=False)
     packets = [
@@ -23,11 +23,11 @@ def test_frame_longer_than_any(stage: Stage, pcap: Path) -> None:
         make.psp(10, make.data_frame(100)),
     ]
     make.write_pcap(pcap, [make.depi(p) for p in packets])
-    assert stage.experts(pcap) == [[]] * 8 + [["too_long"], []]
-    assert stage.fields(pcap, "docsis.hcs.status")[-1] == {"docsis.hcs.status": [GOOD]}
+    assert tshark.experts(pcap) == [[]] * 8 + [["too_long"], []]
+    assert tshark.fields(pcap, "docsis.hcs.status")[-1] == {"docsis.hcs.status": [GOOD]}
 
 
-def test_table_and_segments_beyond_the_packet(stage: Stage, pcap: Path) -> None:
+def test_lengths_beyond_packet_are_reported(tshark: Tshark, pcap: Path) -> None:
     whole = make.psp(1, make.data_frame(100))
     packets = [
         whole,
@@ -38,83 +38,82 @@ def test_table_and_segments_beyond_the_packet(stage: Stage, pcap: Path) -> None:
         make.psp(6),
     ]
     make.write_pcap(pcap, [make.depi(p) for p in packets])
-    assert stage.experts(pcap) == [[], ["table_beyond"], ["beyond"], ["trailing"], ["empty"], []]
+    assert tshark.experts(pcap) == [[], ["table_beyond"], ["beyond"], ["trailing"], ["empty"], []]
 
 
 @pytest.mark.parametrize("extra", [0, 2])
-def test_every_truncation(stage: Stage, pcap: Path, extra: int) -> None:
-    """A packet that ends at any byte: no Lua error, and all but the whole one are complained of.
-    Each is of a session of its own, which says nothing of the others."""
+def test_truncated_packets_are_reported(tshark: Tshark, pcap: Path, extra: int) -> None:
+    """A packet truncated at each byte, in its own session: no Lua error, and an expert info for all
+    but the whole one."""
     fragment = make.Segment(FRAME[:40], last=False)
     whole = make.psp(1, make.map_frame(), make.map_frame(), fragment, extra=make.counter(1)[:extra])
     sizes = range(len(whole) + 1)
     packets = [make.depi(whole[:size], 1000 + size) for size in sizes]
     make.write_pcap(pcap, [*packets, *(make.depi_udp(whole[:size], 2000 + size) for size in sizes)])
     for options in (("-o", f"psp.sessions:*={extra}"), ("-2", "-o", "psp.sessions:*=auto"), ()):
-        stage.tshark(pcap, "-V", *options)
-    found = stage.experts(pcap, "-o", f"psp.sessions:*={extra}")
+        tshark.read(pcap, "-V", *options)
+    experts = tshark.experts(pcap, "-o", f"psp.sessions:*={extra}")
     severe = {"short", "table_beyond", "beyond"}
-    complained = [bool(severe.intersection(names)) for names in found]
-    assert complained == ([True] * len(whole) + [False]) * 2
+    reported = [bool(severe.intersection(names)) for names in experts]
+    assert reported == ([True] * len(whole) + [False]) * 2
 
 
-def test_every_snap_length(stage: Stage, pcap: Path) -> None:
-    """A packet that the capture cut short is not malformed, only not shown in full."""
+def test_snapped_packets_are_not_malformed(tshark: Tshark, pcap: Path) -> None:
+    """A packet truncated by the capture at each byte has only the expert info `cut`."""
     body = make.psp(1, make.map_frame(), make.map_frame(), extra=make.counter(1))
-    packets, snaps = [], []
-    for carry, first in ((make.depi, 1000), (make.depi_udp, 2000)):
-        whole = [carry(body, first + size) for size in range(4, len(body))]
+    packets, snap_lengths = [], []
+    for encapsulate, first in ((make.depi, 1000), (make.depi_udp, 2000)):
+        whole = [encapsulate(body, first + size) for size in range(4, len(body))]
         start = len(whole[0]) - len(body)
         packets += whole
-        snaps += [start + size for size in range(4, len(body))]
-    make.write_pcap(pcap, packets, snaps)
-    found = stage.experts(pcap, "-o", "psp.sessions:*=2")
-    assert len(found) == len(packets)
-    assert {tuple(sorted(set(names))) for names in found} == {("cut",)}
+        snap_lengths += [start + size for size in range(4, len(body))]
+    make.write_pcap(pcap, packets, snap_lengths)
+    experts = tshark.experts(pcap, "-o", "psp.sessions:*=2")
+    assert len(experts) == len(packets)
+    assert {tuple(sorted(set(names))) for names in experts} == {("cut",)}
 
 
-def test_hostile_bytes(stage: Stage, pcap: Path) -> None:
-    """Bytes changed at random, data and control: no Lua error, and sound packets decode."""
-    chance = random.Random(20240229)
-    first, middle, last = make.cut(FRAME, 500, 400)
-    sound = [
+def test_random_bytes_cause_no_lua_error(tshark: Tshark, pcap: Path) -> None:
+    """Random bytes in data and control messages; the valid packet behind them is dissected."""
+    rng = random.Random(20240229)
+    first, middle, last = make.split_frame(FRAME, 500, 400)
+    valid = [
         make.depi(make.psp(1, make.data_frame(104, 0), first, extra=make.counter(1))),
         make.depi_udp(make.psp(2, middle, make.map_frame(), extra=make.counter(2))),
         make.depi(
             make.psp(3, last, extra=make.counter(3)), source=make.CORE6, destination=make.RPD6
         ),
-        *make.set_up(make.SESSION, 4),
+        *make.session_setup(make.SESSION, 4),
         make.udp(make.CORE, make.RPD, make.call(10, 1, 0, 4)),
     ]
     packets = []
     for _ in range(2500):
-        packet = bytearray(chance.choice(sound))
+        packet = bytearray(rng.choice(valid))
         start = 54 if packet[12:14] == b"\x86\xdd" else 34
-        for _ in range(chance.randint(1, 6)):
-            packet[chance.randrange(start, min(len(packet), start + 60))] = chance.randrange(256)
+        for _ in range(rng.randint(1, 6)):
+            packet[rng.randrange(start, min(len(packet), start + 60))] = rng.randrange(256)
         packets.append(bytes(packet))
     make.write_pcap(pcap, [*packets, make.depi(make.psp(1, make.map_frame()), 0x777)])
     for options in ((), ("-2", "-o", "psp.sessions:*=auto")):
-        stage.tshark(pcap, "-V", *options)
-    assert stage.fields(pcap, "docsis.hcs.status")[-1] == {"docsis.hcs.status": [GOOD]}
+        tshark.read(pcap, "-V", *options)
+    assert tshark.fields(pcap, "docsis.hcs.status")[-1] == {"docsis.hcs.status": [GOOD]}
 
 
-def test_packet_quoted_by_icmp_is_not_of_the_stream(stage: Stage, pcap: Path) -> None:
-    """An unreachable message quotes packet 1: no packet for sequence and reassembly."""
-    first, last = make.cut(FRAME, 700)
+def test_packet_quoted_in_icmp_is_not_reassembled(tshark: Tshark, pcap: Path) -> None:
+    """A packet quoted in an ICMP error is ignored by sequence check and reassembly."""
+    first, last = make.split_frame(FRAME, 700)
     quoted = make.depi(make.psp(1, first))[14:]
     icmp = make.ip(make.RPD, make.CORE, 1, bytes.fromhex("0303fcfc00000000") + quoted)
     make.write_pcap(pcap, [make.depi(make.psp(1, first)), icmp, make.depi(make.psp(2, last))])
-    assert stage.experts(pcap) == [[], [], []]
-    assert stage.fields(pcap, "psp.fragment")[2] == {"psp.fragment": ["1", "3"]}
+    assert tshark.experts(pcap) == [[], [], []]
+    assert tshark.fields(pcap, "psp.fragment")[2] == {"psp.fragment": ["1", "3"]}
 
 
-def test_bad_hcs_is_shown(stage: Stage, pcap: Path) -> None:
-    """A frame with a wrong HCS in a known session: Wireshark says so."""
-    broken = bytearray(make.map_frame())
-    broken[4] ^= 1
+def test_wrong_hcs_is_shown(tshark: Tshark, pcap: Path) -> None:
+    corrupt = bytearray(make.map_frame())
+    corrupt[4] ^= 1
     make.write_pcap(
-        pcap, [make.depi(make.psp(1, make.map_frame())), make.depi(make.psp(2, bytes(broken)))]
+        pcap, [make.depi(make.psp(1, make.map_frame())), make.depi(make.psp(2, bytes(corrupt)))]
     )
-    rows = stage.fields(pcap, "docsis.hcs.status", "psp.seq")
+    rows = tshark.fields(pcap, "docsis.hcs.status", "psp.seq")
     assert [r["docsis.hcs.status"] for r in rows] == [[GOOD], ["0"]]

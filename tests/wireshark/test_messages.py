@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs and UCDs of the C side: tshark decodes them without a complaint, and the witness agrees."""
+"""MAPs and UCDs written by src/wire: tshark decodes them without expert infos. Witness and src/wire
+reject the same MAPs."""
 
 from pathlib import Path
 
@@ -9,16 +10,16 @@ from hypothesis import strategies as st
 from vcmts.witness.docsis import decode_frame
 from vcmts.witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
 from wireshark import messages
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 from witness.map_format import BROADCAST, MapError
 from witness.maps import read, write
 
 HEAD = (9, 3, 0xFFFFFFF0, 0xFFFFFE00, 1, 4, 2, 10)
 MAP_FIELDS = ["ucdcount", "numie", "cat", "allocstart", "acktime"]
 MAP_FIELDS += ["rng_start", "rng_end", "data_start", "data_end", "sid", "iuc", "offset"]
-COMPLAINTS = ["_ws.expert", "_ws.malformed", "docsis.hcs.status"]
-GOOD = {"_ws.expert": [], "_ws.malformed": [], "docsis.hcs.status": ["1"]}
-BUSY = [
+STATUS_FIELDS = ["_ws.expert", "_ws.malformed", "docsis.hcs.status"]
+VALID = {"_ws.expert": [], "_ws.malformed": [], "docsis.hcs.status": ["1"]}
+ELEMENTS = [
     (BROADCAST, 3, 0),
     (BROADCAST, 1, 40),
     (100, 5, 52),
@@ -32,38 +33,38 @@ BUSY = [
 ]
 
 
-def decoded(
-    stage: Stage, pcap: Path, frames: list[bytes], prefix: str, *fields: str
+def decode(
+    tshark: Tshark, pcap: Path, frames: list[bytes], prefix: str, *fields: str
 ) -> list[dict[str, list[int]]]:
-    """The numbers of each field, of frames about which tshark says nothing bad."""
+    """The numbers of each field. The frames must have a correct HCS and no expert infos."""
     write_pcap(pcap, records_of(frames), LINKTYPE_DOCSIS)
-    rows = stage.fields(pcap, *COMPLAINTS, *(f"{prefix}.{name}" for name in fields))
-    assert [{name: row[name] for name in COMPLAINTS} for row in rows] == [GOOD] * len(frames)
+    rows = tshark.fields(pcap, *STATUS_FIELDS, *(f"{prefix}.{name}" for name in fields))
+    assert [{name: row[name] for name in STATUS_FIELDS} for row in rows] == [VALID] * len(frames)
     return [{name: [int(v, 0) for v in row[f"{prefix}.{name}"]] for name in fields} for row in rows]
 
 
-def columns(elements: list[tuple[int, int, int]]) -> list[list[int]]:
-    return [[element[at] for element in elements] for at in range(3)]
+def transpose(elements: list[tuple[int, int, int]]) -> list[list[int]]:
+    return [[element[i] for element in elements] for i in range(3)]
 
 
-def test_maps(stage: Stage, pcap: Path) -> None:
+def test_tshark_decodes_maps(tshark: Tshark, pcap: Path) -> None:
     full = {1: 240, 5: 490}
     cases = []
     for version in (1, 5):
-        cases += [(version, BUSY), (version, [(0, 7, 0)])]
-        many = [(1 + at, 10, 8 * at) for at in range(full[version] - 1)]
-        cases.append((version, [*many, (0, 7, 4095)]))
+        cases += [(version, ELEMENTS), (version, [(0, 7, 0)])]
+        grants = [(1 + i, 10, 8 * i) for i in range(full[version] - 1)]
+        cases.append((version, [*grants, (0, 7, 4095)]))
     frames = [messages.map_frame(version, HEAD, elements) for version, elements in cases]
-    rows = decoded(stage, pcap, frames, "docsis_map", *MAP_FIELDS)
+    rows = decode(tshark, pcap, frames, "docsis_map", *MAP_FIELDS)
     for (version, elements), row in zip(cases, rows, strict=True):
         values = [HEAD[1], len(elements), 0, *HEAD[2:]]
-        wanted = {name: [value] for name, value in zip(MAP_FIELDS, values, strict=False)}
-        wanted |= dict(zip(("sid", "iuc", "offset"), columns(elements), strict=True))
-        wanted["cat"] = [0] if version == 5 else []
-        assert row == wanted
+        expected = {name: [value] for name, value in zip(MAP_FIELDS, values, strict=False)}
+        expected |= dict(zip(("sid", "iuc", "offset"), transpose(elements), strict=True))
+        expected["cat"] = [0] if version == 5 else []
+        assert row == expected
 
 
-def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
+def test_tshark_decodes_sc_qam_ucd(tshark: Tshark, pcap: Path) -> None:
     ucd = messages.Ucd(2, channel=7, count=200, ticks=4, downstream=12)
     ucd.add(messages.FIELD, 1, 32)
     ucd.add(messages.FIELD, 2, 36_800_000)
@@ -83,8 +84,8 @@ def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
         for number, value in zip(fields, values, strict=True):
             ucd.add(messages.BURST_FIELD, number, value)
     names = [f"burst.{name}" for name in fields.values()]
-    [row] = decoded(
-        stage, pcap, [ucd.frame()], "docsis_ucd",
+    [row] = decode(
+        tshark, pcap, [ucd.frame()], "docsis_ucd",
         "confcngcnt", "mslotsize", "symrate", "freq", "iuc", *names,
     )  # fmt: skip
     assert row["confcngcnt"] == [200]
@@ -92,11 +93,11 @@ def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
     assert row["symrate"] == [5120]
     assert row["freq"] == [36_800_000]
     assert row["iuc"] == list(bursts)
-    for at, name in enumerate(names):
-        assert row[name] == [values[at] for values in bursts.values()]
+    for i, name in enumerate(names):
+        assert row[name] == [values[i] for values in bursts.values()]
 
 
-def ofdma() -> messages.Ucd:
+def ofdma_ucd() -> messages.Ucd:
     """1,880 subcarriers of 50 kHz in frames of six symbols."""
     ucd = messages.Ucd(51, channel=9, count=4, downstream=33)
     ucd.add(messages.SNAPSHOT, 0x89ABCDEF, 9, 0x01020304)
@@ -119,7 +120,7 @@ def ofdma() -> messages.Ucd:
     return ucd
 
 
-def test_ucd_of_ofdma(stage: Stage, pcap: Path) -> None:
+def test_tshark_decodes_ofdma_ucd(tshark: Tshark, pcap: Path) -> None:
     single = {
         "confcngcnt": 4, "ofdma_cyclic_prefix_size": 6, "ofdma_rolloff_period_size": 3,
         "subc_spacing": 2, "cent_freq_subc0": 104_800_000, "symb_ofdma_frame": 6,
@@ -138,32 +139,32 @@ def test_ucd_of_ofdma(stage: Stage, pcap: Path) -> None:
         "burst.ofma_prof_add_minislots": [199, 34] * len(data),
         "type": [24, 25, 26, 27, 28, 29, 30, 31, 32, 33] + [23] * 9,
     }
-    [row] = decoded(stage, pcap, [ofdma().frame()], "docsis_ucd", *single, *lists)
+    [row] = decode(tshark, pcap, [ofdma_ucd().frame()], "docsis_ucd", *single, *lists)
     assert row == {name: [value] for name, value in single.items()} | lists
 
 
-def test_what_is_refused_is_not_written() -> None:
-    assert messages.map_frame(1, HEAD, BUSY)
-    assert not messages.map_frame(2, HEAD, BUSY)
-    assert not messages.map_frame(1, HEAD, BUSY[1:])
-    assert not messages.map_frame(1, HEAD, [*BUSY[:3], (16384, 6, 53), (0, 7, 60)])
-    assert not messages.map_frame(5, (*HEAD[:7], 16), BUSY)
-    broken = ofdma()
-    broken.add(messages.FIELD, 28, 3)
-    assert ofdma().frame()
-    assert not broken.frame()
+def test_invalid_messages_are_not_written() -> None:
+    assert messages.map_frame(1, HEAD, ELEMENTS)
+    assert not messages.map_frame(2, HEAD, ELEMENTS)
+    assert not messages.map_frame(1, HEAD, ELEMENTS[1:])
+    assert not messages.map_frame(1, HEAD, [*ELEMENTS[:3], (16384, 6, 53), (0, 7, 60)])
+    assert not messages.map_frame(5, (*HEAD[:7], 16), ELEMENTS)
+    invalid = ofdma_ucd()
+    invalid.add(messages.FIELD, 28, 3)
+    assert ofdma_ucd().frame()
+    assert not invalid.frame()
 
 
 @given(st.sampled_from([1, 5]), st.lists(st.tuples(st.integers(0, 31), st.binary(max_size=3))))
-def test_witness_and_c_refuse_the_same(version: int, changes: list[tuple[int, bytes]]) -> None:
-    """A MAP, of which bytes are changed: both take it, or none."""
-    body = bytearray(decode_frame(messages.map_frame(version, HEAD, BUSY)).pdu[20:-4])
-    for at, change in changes:
-        body[at : at + len(change)] = change
+def test_witness_and_c_reject_the_same_maps(version: int, changes: list[tuple[int, bytes]]) -> None:
+    """A MAP with changed bytes: both accept it, or both reject it."""
+    body = bytearray(decode_frame(messages.map_frame(version, HEAD, ELEMENTS)).pdu[20:-4])
+    for i, change in changes:
+        body[i : i + len(change)] = change
     try:
-        again = write(read(bytes(body), version))
+        rewritten = write(read(bytes(body), version))
     except MapError:
         assert messages.map_verdict(version, bytes(body)) != 0
     else:
         assert messages.map_verdict(version, bytes(body)) == 0
-        assert sorted(again) == sorted(body)
+        assert sorted(rewritten) == sorted(body)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The PSP dissector on packets made here: fields, frames, sequence and fragments."""
+"""Tests the PSP dissector: header fields, frames, sequence check and reassembly."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,6 @@ from wireshark.psp_packets import (
     RPD,
     RPD6,
     counter,
-    cut,
     data_frame,
     depi,
     depi_udp,
@@ -22,14 +21,15 @@ from wireshark.psp_packets import (
     map_frame,
     privacy,
     psp,
+    split_frame,
     write_pcap,
 )
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 
 FRAME = data_frame(1200, 3)
 GOOD = "1"  # docsis.hcs.status
-Carry = Callable[..., bytes]
-HEAD_FIELDS = [
+Encapsulate = Callable[..., bytes]
+HEADER_FIELDS = [
     "psp.seq", "psp.count", "psp.segment.begin", "psp.segment.end", "psp.segment.len",
     "psp.extra.counter", "psp.extra.profile", "psp.reassembled_in", "psp.fragment",
     "psp.reassembled.length", "psp.gap",
@@ -39,7 +39,7 @@ FRAME_FIELDS = [
 ]  # fmt: skip
 
 
-CARRIERS = [
+ENCAPSULATIONS = [
     pytest.param(depi, {}, id="ipv4"),
     pytest.param(depi, {"source": CORE6, "destination": RPD6}, id="ipv6"),
     pytest.param(depi_udp, {}, id="udp"),
@@ -47,28 +47,28 @@ CARRIERS = [
 ]
 
 
-def truth(values: list[str]) -> list[int]:
-    """Booleans, which tshark prints as 1 and 0 or, newer ones, as True and False."""
+def booleans(values: list[str]) -> list[int]:
+    """Booleans, which tshark prints as 1 and 0, newer versions as True and False."""
     return [int(v in ("1", "True")) for v in values]
 
 
 @pytest.mark.parametrize("extra", [0, 2])
-@pytest.mark.parametrize(("carry", "addresses"), CARRIERS)
-def test_fragmented_over_three_packets(
-    stage: Stage, pcap: Path, carry: Carry, addresses: dict[str, str], extra: int
+@pytest.mark.parametrize(("encapsulate", "addresses"), ENCAPSULATIONS)
+def test_frame_in_three_packets_is_reassembled(
+    tshark: Tshark, pcap: Path, encapsulate: Encapsulate, addresses: dict[str, str], extra: int
 ) -> None:
-    """Whole frames beside a frame in three pieces: all fields, every frame whole, no complaint."""
-    first, middle, last = cut(FRAME, 500, 400)
+    """Whole frames and a frame in three fragments: all fields, all frames, no expert infos."""
+    first, middle, last = split_frame(FRAME, 500, 400)
     bodies = [
         psp(0xFFFE, data_frame(104, 0), data_frame(120, 1), first, extra=counter(14)[:extra]),
         psp(0xFFFF, middle, extra=counter(15)[:extra]),
         psp(0x0000, last, data_frame(200, 4), extra=counter(0, 5)[:extra]),
     ]
-    write_pcap(pcap, [carry(body, **addresses) for body in bodies])
-    rows = stage.fields(pcap, *HEAD_FIELDS, *FRAME_FIELDS, options=("-2",))
-    none: list[list[str]] = [[], [], []]
-    counters = [["14"], ["15"], ["0"]] if extra else none
-    profiles = [["0"], ["0"], ["5"]] if extra else none
+    write_pcap(pcap, [encapsulate(body, **addresses) for body in bodies])
+    rows = tshark.fields(pcap, *HEADER_FIELDS, *FRAME_FIELDS, options=("-2",))
+    empty: list[list[str]] = [[], [], []]
+    counters = [["14"], ["15"], ["0"]] if extra else empty
+    profiles = [["0"], ["0"], ["5"]] if extra else empty
     expected: dict[str, list[list[str]]] = {
         "psp.seq": [["65534"], ["65535"], ["0"]],
         "psp.count": [["3"], ["1"], ["2"]],
@@ -82,37 +82,37 @@ def test_fragmented_over_three_packets(
         "docsis.ehdr.ds_pkt_seq_num": [["0", "1"], [], ["3", "4"]],
         "docsis.len": [["98", "114"], [], ["1194", "194"]],
         "l2tp.sid": [["0x00010001"]] * 3,
-        "_ws.expert": none,
-        "psp.gap": none,
+        "_ws.expert": empty,
+        "psp.gap": empty,
     }
     for field, values in expected.items():
         assert [row[field] for row in rows] == values, field
-    assert [truth(r["psp.segment.begin"]) for r in rows] == [[1, 1, 1], [0], [0, 1]]
-    assert [truth(r["psp.segment.end"]) for r in rows] == [[1, 1, 0], [0], [1, 1]]
+    assert [booleans(r["psp.segment.begin"]) for r in rows] == [[1, 1, 1], [0], [0, 1]]
+    assert [booleans(r["psp.segment.end"]) for r in rows] == [[1, 1, 0], [0], [1, 1]]
 
 
-def layers(stage: Stage, pcap: Path, *options: str) -> list[dict[str, object]]:
-    packets = json.loads(stage.tshark(pcap, "-T", "json", "--no-duplicate-keys", *options))
+def layers(tshark: Tshark, pcap: Path, *options: str) -> list[dict[str, object]]:
+    packets = json.loads(tshark.read(pcap, "-T", "json", "--no-duplicate-keys", *options))
     return [packet["_source"]["layers"] for packet in packets]
 
 
-def test_fragmented_over_two_packets_gives_the_bytes_back(stage: Stage, pcap: Path) -> None:
-    """The payload that the innermost dissector sees is what the frame held, also in one pass."""
-    first, last = cut(FRAME, 700)
+def test_reassembled_frame_has_its_payload(tshark: Tshark, pcap: Path) -> None:
+    """The UDP dissector gets the payload of the frame, in one pass and in two."""
+    first, last = split_frame(FRAME, 700)
     write_pcap(pcap, [depi(psp(7, first)), depi(psp(8, last))])
     for passes in ((), ("-2",)):
-        rows = stage.fields(pcap, "udp.payload", "docsis.hcs.status", options=passes)
+        rows = tshark.fields(pcap, "udp.payload", "docsis.hcs.status", options=passes)
         sent = FRAME[17 + 14 + 28 : -4].hex()
         assert rows == [
             {"udp.payload": [], "docsis.hcs.status": []},
             {"udp.payload": [sent], "docsis.hcs.status": [GOOD]},
         ]
-    assert "DOCSIS Packet PDU" not in stage.tshark(pcap, "-V", "-Y", "frame.number == 1")
+    assert "DOCSIS Packet PDU" not in tshark.read(pcap, "-V", "-Y", "frame.number == 1")
 
 
-def test_json_tree(stage: Stage, pcap: Path) -> None:
+def test_json_tree(tshark: Tshark, pcap: Path) -> None:
     write_pcap(pcap, [depi(psp(9, map_frame(), extra=counter(3)))])
-    (packet,) = layers(stage, pcap)
+    (packet,) = layers(tshark, pcap)
     head = packet["psp"]
     assert isinstance(head, dict)
     assert head["psp.seq"] == "9"
@@ -121,19 +121,19 @@ def test_json_tree(stage: Stage, pcap: Path) -> None:
     assert "docsis" in packet and "l2tp" in packet
 
 
-def test_sequence_gap(stage: Stage, pcap: Path) -> None:
+def test_sequence_gap_is_reported(tshark: Tshark, pcap: Path) -> None:
     frames = [psp(n, data_frame(100, n)) for n in (10, 11, 15, 16)]
     write_pcap(pcap, [depi(f) for f in frames])
-    rows = stage.fields(pcap, "psp.gap", "docsis.hcs.status")
+    rows = tshark.fields(pcap, "psp.gap", "docsis.hcs.status")
     assert [r["psp.gap"] for r in rows] == [[], [], ["3"], []]
     assert [r["docsis.hcs.status"] for r in rows] == [[GOOD]] * 4
-    assert stage.experts(pcap) == [[], [], ["gap"], []]
+    assert tshark.experts(pcap) == [[], [], ["gap"], []]
 
 
-def test_sequence_numbers_of_sessions_and_flows_are_apart(stage: Stage, pcap: Path) -> None:
-    """Two sessions, two directions and two flows interleave without a gap, fragments included."""
-    first, last = cut(FRAME, 700)
-    other_first, other_last = cut(data_frame(900, 9), 300)
+def test_sessions_and_flows_have_separate_sequences(tshark: Tshark, pcap: Path) -> None:
+    """Interleaved fragments of two sessions, directions and flows are reassembled without gap."""
+    first, last = split_frame(FRAME, 700)
+    other_first, other_last = split_frame(data_frame(900, 9), 300)
     packets = [
         depi(psp(1, first)),
         depi(psp(500, other_first), 5),
@@ -146,17 +146,17 @@ def test_sequence_numbers_of_sessions_and_flows_are_apart(stage: Stage, pcap: Pa
     ]
     write_pcap(pcap, packets)
     names = ("psp.fragment", "docsis.hcs.status", "psp.flow", "_ws.expert")
-    rows = stage.fields(pcap, *names, options=("-2",))
+    rows = tshark.fields(pcap, *names, options=("-2",))
     assert [r["psp.fragment"] for r in rows[4:]] == [["1", "5"], ["2", "6"], ["3", "7"], ["4", "8"]]
     assert all(r["docsis.hcs.status"] == [GOOD] for r in rows[4:])
     assert [r["psp.flow"] for r in rows] == [[f] for f in "00300030"]
     assert all(r["_ws.expert"] == [] for r in rows)
-    mixed = stage.experts(pcap, "-o", "psp.flow_sequence:FALSE")
-    assert [names for names in mixed if "gap" in names or "late" in names]
+    experts = tshark.experts(pcap, "-o", "psp.flow_sequence:FALSE")
+    assert [names for names in experts if "gap" in names or "late" in names]
 
 
-def test_lost_middle_and_lost_end(stage: Stage, pcap: Path) -> None:
-    first, _, last = cut(FRAME, 500, 400)
+def test_lost_fragments_are_reported(tshark: Tshark, pcap: Path) -> None:
+    first, _, last = split_frame(FRAME, 500, 400)
     packets = [
         psp(1, first),
         psp(3, last),  # the middle was in 2
@@ -169,45 +169,47 @@ def test_lost_middle_and_lost_end(stage: Stage, pcap: Path) -> None:
     ]
     write_pcap(pcap, [depi(p) for p in packets])
     expected = [[], ["gap", "lost_middle"], [], ["gap", "no_end"], [], ["no_end"], ["no_begin"], []]
-    assert stage.experts(pcap) == expected
-    assert stage.experts(pcap, "-2") == expected
-    rows = stage.fields(pcap, "psp.reassembled_in", "docsis.hcs.status", options=("-2",))
+    assert tshark.experts(pcap) == expected
+    assert tshark.experts(pcap, "-2") == expected
+    rows = tshark.fields(pcap, "psp.reassembled_in", "docsis.hcs.status", options=("-2",))
     assert all(r["psp.reassembled_in"] == [] for r in rows)
     whole = [i + 1 for i, r in enumerate(rows) if r["docsis.hcs.status"] == [GOOD]]
     assert whole == [4, 6, 8]
-    text = stage.tshark(pcap, "-2", "-V")
+    text = tshark.read(pcap, "-2", "-V")
     assert "never completed: lost" in text and "never completed: no end" in text
     assert "The middle of this frame, begun in packet 1, was lost" in text
 
 
-def test_capture_that_starts_in_a_frame(stage: Stage, pcap: Path) -> None:
-    """A note, not a warning. Until a frame shows what the session is, it must be told."""
-    _, middle, last = cut(FRAME, 500, 400)
+def test_capture_starting_within_a_frame_is_noted(tshark: Tshark, pcap: Path) -> None:
+    """A note, not a warning. Without a frame the session is PSP only by preference."""
+    _, middle, last = split_frame(FRAME, 500, 400)
     write_pcap(pcap, [depi(psp(1, middle)), depi(psp(2, last)), depi(psp(3, data_frame(100)))])
-    noted = ["before_capture"]
-    assert stage.experts(pcap, "-o", "psp.sessions:*=0") == [noted, noted, []]
-    assert [r["psp.seq"] for r in stage.fields(pcap, "psp.seq")] == [[], [], ["3"]]
+    note = ["before_capture"]
+    assert tshark.experts(pcap, "-o", "psp.sessions:*=0") == [note, note, []]
+    assert [r["psp.seq"] for r in tshark.fields(pcap, "psp.seq")] == [[], [], ["3"]]
 
 
-def test_late_duplicate_and_restart(stage: Stage, pcap: Path) -> None:
-    first, last = cut(FRAME, 700)
+def test_late_packets_and_restart_are_noted(tshark: Tshark, pcap: Path) -> None:
+    first, last = split_frame(FRAME, 700)
     packets = [psp(100, first), psp(100, first), psp(101, last), psp(99, data_frame(100))]
     packets += [psp(n, data_frame(100)) for n in range(40, 50)]
     write_pcap(pcap, [depi(p) for p in packets])
-    found = stage.experts(pcap)
-    assert found[:4] == [[], ["late"], [], ["late"]]
-    assert found[4:] == [["late"]] * 7 + [["restart"], [], []]
-    rows = stage.fields(pcap, "psp.fragment", "docsis.hcs.status")
+    experts = tshark.experts(pcap)
+    assert experts[:4] == [[], ["late"], [], ["late"]]
+    assert experts[4:] == [["late"]] * 7 + [["restart"], [], []]
+    rows = tshark.fields(pcap, "psp.fragment", "docsis.hcs.status")
     assert rows[2] == {"psp.fragment": ["1", "3"], "docsis.hcs.status": [GOOD]}
 
 
-def test_decrypted_payload(stage: Stage, pcap: Path) -> None:
-    """A frame whose header says encrypted shows its payload when Wireshark is told to look."""
+def test_decrypted_payload_is_dissected(tshark: Tshark, pcap: Path) -> None:
+    """An option of Wireshark shows the payload of a frame that is marked as encrypted."""
     frame = mac_frame(ethernet_pdu(100), privacy(1, enabled=True))
     write_pcap(pcap, [depi(psp(1, frame))])
     names = ("docsis.bpi_en", "docsis.encrypted_payload", "udp.dstport")
-    (closed,) = stage.fields(pcap, *names)
-    (open_,) = stage.fields(pcap, *names, options=("-o", "docsis.dissect_encrypted_frames:TRUE"))
-    assert closed["udp.dstport"] == []
-    assert len(bytes.fromhex(closed["docsis.encrypted_payload"][0])) == 100 - 12
-    assert open_["udp.dstport"] == ["40000"] and open_["docsis.encrypted_payload"] == []
+    (encrypted,) = tshark.fields(pcap, *names)
+    (decrypted,) = tshark.fields(
+        pcap, *names, options=("-o", "docsis.dissect_encrypted_frames:TRUE")
+    )
+    assert encrypted["udp.dstport"] == []
+    assert len(bytes.fromhex(encrypted["docsis.encrypted_payload"][0])) == 100 - 12
+    assert decrypted["udp.dstport"] == ["40000"] and decrypted["docsis.encrypted_payload"] == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the PSP dissector knows what a session is: control messages, packets, preferences."""
+"""Tests how the PSP dissector gets session parameters: control messages, packets, preferences."""
 
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from wireshark.psp_packets import (
     control,
     control_ip,
     counter,
-    cut,
     data_frame,
     depi,
     depi_udp,
@@ -23,83 +22,86 @@ from wireshark.psp_packets import (
     map_frame,
     map_message,
     psp,
-    set_up,
+    session_setup,
+    split_frame,
     udp,
     write_pcap,
 )
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 
 FRAME = data_frame(1200, 3)
 GOOD = "1"  # docsis.hcs.status
 
 
 @pytest.mark.parametrize("extra", [0, 2])
-def test_map_pseudowire_is_recognised(stage: Stage, pcap: Path, extra: int) -> None:
-    """A MAP without MAC header goes to the management dissector: its bytes say what it is."""
+def test_map_pseudowire_is_recognised(tshark: Tshark, pcap: Path, extra: int) -> None:
+    """MAPs without MAC header are recognised and passed to the dissector of management messages."""
     write_pcap(pcap, [depi(psp(1, map_message(), map_message(), extra=counter(1)[:extra]))])
     names = ("docsis_map.numie", "docsis_mgmt.type", "docsis.fctype", "_ws.expert")
-    (row,) = stage.fields(pcap, *names)
+    (row,) = tshark.fields(pcap, *names)
     assert [row[name] for name in names] == [["3", "3"], ["3", "3"], [], []]
 
 
-def test_preference_says_what_a_session_carries(stage: Stage, pcap: Path) -> None:
+def test_session_preference_sets_payload_kind(tshark: Tshark, pcap: Path) -> None:
     write_pcap(pcap, [depi(psp(1, map_message())), depi(psp(1, map_frame()), 5)])
-    wish = f"psp.sessions:0x{SESSION:08x}=0:data,5=auto:docsis"
-    rows = stage.fields(pcap, "psp.seq", "docsis_map.numie", "data.len", options=("-o", wish))
+    preference = f"psp.sessions:0x{SESSION:08x}=0:data,5=auto:docsis"
+    rows = tshark.fields(
+        pcap, "psp.seq", "docsis_map.numie", "data.len", options=("-o", preference)
+    )
     assert rows == [
         {"psp.seq": ["1"], "docsis_map.numie": [], "data.len": ["48"]},
         {"psp.seq": ["1"], "docsis_map.numie": ["3"], "data.len": []},
     ]
 
 
-def test_preference_sets_the_extra_bytes(stage: Stage, pcap: Path) -> None:
-    """Set wrong, the frames come out wrong, so it is obeyed; the list goes before the rest."""
+def test_preferences_set_extra_bytes(tshark: Tshark, pcap: Path) -> None:
+    """A wrong setting gives frames with a wrong HCS. `psp.sessions` overrides `psp.extra`."""
     write_pcap(pcap, [depi(psp(1, map_frame(), extra=counter(1))), depi(psp(1, map_frame()), 5)])
 
-    def good(*preferences: str) -> list[bool]:
+    def hcs_good(*preferences: str) -> list[bool]:
         options = tuple(part for p in preferences for part in ("-o", p))
-        rows = stage.fields(pcap, "docsis.hcs.status", options=options)
+        rows = tshark.fields(pcap, "docsis.hcs.status", options=options)
         return [r["docsis.hcs.status"] == [GOOD] for r in rows]
 
-    assert good() == [True, True]
-    assert good("psp.extra:automatic") == [True, True]
-    assert good("psp.extra:none") == [False, True]
-    assert good("psp.extra:2 bytes") == [True, False]
-    assert good("psp.extra:2 bytes", "psp.sessions:5=auto") == [True, True]
-    assert good(f"psp.sessions:0x{SESSION:08x}=2,*=0") == [True, True]
-    assert good("psp.sessions:5=2,*=0") == [False, False]
-    assert good(f"psp.sessions:0x{SESSION:08x}=off") == [False, True]
+    assert hcs_good() == [True, True]
+    assert hcs_good("psp.extra:automatic") == [True, True]
+    assert hcs_good("psp.extra:none") == [False, True]
+    assert hcs_good("psp.extra:2 bytes") == [True, False]
+    assert hcs_good("psp.extra:2 bytes", "psp.sessions:5=auto") == [True, True]
+    assert hcs_good(f"psp.sessions:0x{SESSION:08x}=2,*=0") == [True, True]
+    assert hcs_good("psp.sessions:5=2,*=0") == [False, False]
+    assert hcs_good(f"psp.sessions:0x{SESSION:08x}=off") == [False, True]
 
 
-def test_wrong_preference_is_named(stage: Stage, pcap: Path) -> None:
+def test_invalid_session_preference_is_reported(tshark: Tshark, pcap: Path) -> None:
     write_pcap(pcap, [depi(psp(1, map_frame()))])
-    script = stage.folder / "wireshark" / "docsis-psp.lua"
+    script = tshark.folder / "wireshark" / "docsis-psp.lua"
     command = f"tshark -X lua_script:{script} -r {pcap} -o psp.sessions:5=3,x=0,7=0:cake,1=0 2>&1"
-    text = stage.run(["sh", "-c", command])
+    text = tshark.run(["sh", "-c", command])
     assert "psp.sessions: not understood: 5=3, x=0, 7=0:cake" in text
 
 
 @pytest.mark.parametrize("extra", [0, 2])
-def test_sessions_are_learned_from_control_messages(stage: Stage, pcap: Path, extra: int) -> None:
-    """Control messages name the session: then even a fragment without beginning is PSP."""
-    _, last = cut(FRAME, 700)
+def test_sessions_are_learned_from_control_messages(tshark: Tshark, pcap: Path, extra: int) -> None:
+    """A session known from control messages is PSP from its first fragment on."""
+    _, last = split_frame(FRAME, 700)
     packets = [
-        *set_up(SESSION, 4),
+        *session_setup(SESSION, 4),
         depi(psp(1, last, extra=counter(1)[:extra])),
         depi(psp(2, map_frame(), extra=counter(2)[:extra])),
-        *set_up(0x2222, 13, local=2),
+        *session_setup(0x2222, 13, local=2),
         depi(psp(1, map_message()), 0x2222),
     ]
     write_pcap(pcap, packets)
-    rows = stage.fields(pcap, "psp.seq", "psp.subtype", "docsis.hcs.status", "docsis_map.numie")
+    rows = tshark.fields(pcap, "psp.seq", "psp.subtype", "docsis.hcs.status", "docsis_map.numie")
     assert rows[2]["psp.seq"] == ["1"]
     assert list(rows[3].values()) == [["2"], ["PSP DEPI"], [GOOD], ["3"]]
     assert rows[6]["psp.subtype"] == ["MAP SC-QAM"]
     assert rows[6]["docsis_map.numie"] == ["3"]
 
 
-def test_control_messages_over_udp_keep_the_data_with_us(stage: Stage, pcap: Path) -> None:
-    """The built-in dissector claims the UDP conversation at each control message."""
+def test_udp_data_after_control_messages_is_psp(tshark: Tshark, pcap: Path) -> None:
+    """The built-in dissector sets itself for the UDP conversation at each control message."""
     request = control(1, avp(15, b"\0\4", 4491))
     packets = [
         udp(CORE, RPD, request),
@@ -114,35 +116,35 @@ def test_control_messages_over_udp_keep_the_data_with_us(stage: Stage, pcap: Pat
     write_pcap(pcap, packets)
     for passes in ((), ("-2",)):
         names = ("psp.subtype", "l2tp.avp.message_type", "docsis.hcs.status")
-        rows = stage.fields(pcap, *names, options=passes)
+        rows = tshark.fields(pcap, *names, options=passes)
         messages = [r["l2tp.avp.message_type"] for r in rows if not r["psp.subtype"]]
         assert messages == [["1"], ["10"], ["11"], ["6"], ["6"]]
         assert [r["docsis.hcs.status"] for r in rows if r["psp.subtype"]] == [[GOOD]] * 3
 
 
-def test_cookies(stage: Stage, pcap: Path) -> None:
-    """Learned from the Assigned Cookie AVP, or told by the preference."""
+def test_cookie_size_from_avp_or_preference(tshark: Tshark, pcap: Path) -> None:
+    """The Assigned Cookie AVP gives the size; without control messages the preference."""
     body = psp(1, map_frame())
     reply = call(11, SESSION, 0, 4, avp(65, bytes(8)))
     packets = [control_ip(reply, RPD, CORE), depi(b"12345678" + body), depi(b"abcd" + body, 5)]
     write_pcap(pcap, packets)
     names = ("psp.cookie", "docsis.hcs.status")
-    rows = stage.fields(pcap, *names, options=("-o", "psp.cookie:4 bytes"))
+    rows = tshark.fields(pcap, *names, options=("-o", "psp.cookie:4 bytes"))
     assert rows[1] == {"psp.cookie": [b"12345678".hex()], "docsis.hcs.status": [GOOD]}
     assert rows[2] == {"psp.cookie": [b"abcd".hex()], "docsis.hcs.status": [GOOD]}
-    assert stage.fields(pcap, *names)[2] == {"psp.cookie": [], "docsis.hcs.status": []}
+    assert tshark.fields(pcap, *names)[2] == {"psp.cookie": [], "docsis.hcs.status": []}
 
 
-def test_multicast_session_is_known_by_its_id(stage: Stage, pcap: Path) -> None:
-    _, last = cut(FRAME, 700)
+def test_multicast_session_is_found_by_its_id(tshark: Tshark, pcap: Path) -> None:
+    _, last = split_frame(FRAME, 700)
     body = psp(1, last)
     data = [depi(body, destination=group) for group in ("232.1.1.1", "192.168.7.7")]
-    write_pcap(pcap, [*set_up(SESSION, 4), *data])
-    assert [r["psp.seq"] for r in stage.fields(pcap, "psp.seq")[2:]] == [["1"], []]
+    write_pcap(pcap, [*session_setup(SESSION, 4), *data])
+    assert [r["psp.seq"] for r in tshark.fields(pcap, "psp.seq")[2:]] == [["1"], []]
 
 
-def test_everything_else_stays_with_the_built_in_dissector(stage: Stage, pcap: Path) -> None:
-    """L2TPv2, an Ethernet pseudowire and garbage look the same with and without the script."""
+def test_other_l2tp_packets_use_the_builtin_dissector(tshark: Tshark, pcap: Path) -> None:
+    """L2TPv2, Ethernet pseudowires and short packets look the same with and without the script."""
     inner = ethernet_pdu(80)[:-4]
     packets = [
         control_ip(control(1), CORE, RPD),
@@ -164,13 +166,13 @@ def test_everything_else_stays_with_the_built_in_dissector(stage: Stage, pcap: P
     def tree(text: str) -> str:
         return "\n".join(line for line in text.splitlines() if "Protocols in frame" not in line)
 
-    plain = stage.run(["tshark", "-n", "-r", str(pcap), "-V"], stage.lean)
+    plain = tshark.run(["tshark", "-n", "-r", str(pcap), "-V"], tshark.variables)
     assert "Ethernet II, Src: 02:00:00:00:00:09, Dst: 02:01:00:00:00:01" in plain
-    assert tree(stage.tshark(pcap, "-V")) == tree(plain)
+    assert tree(tshark.read(pcap, "-V")) == tree(plain)
 
 
-def test_other_udp_port_by_decode_as(stage: Stage, pcap: Path) -> None:
+def test_other_udp_port_by_decode_as(tshark: Tshark, pcap: Path) -> None:
     write_pcap(pcap, [depi_udp(psp(1, map_frame()), port=5555)])
-    assert stage.fields(pcap, "psp.seq") == [{"psp.seq": []}]
-    told = stage.fields(pcap, "psp.seq", options=("-d", "udp.port==5555,psp_udp"))
-    assert told == [{"psp.seq": ["1"]}]
+    assert tshark.fields(pcap, "psp.seq") == [{"psp.seq": []}]
+    setup = tshark.fields(pcap, "psp.seq", options=("-d", "udp.port==5555,psp_udp"))
+    assert setup == [{"psp.seq": ["1"]}]

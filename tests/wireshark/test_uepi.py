@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The units of UEPI in tshark: headers, trailers, request records."""
+"""Tests the dissection of UEPI units: headers, trailers, request records."""
 
 import struct
 from dataclasses import replace
@@ -12,7 +12,7 @@ from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Segment
 from wireshark import uepi_packets as up
 from wireshark.psp_packets import write_pcap
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 from wireshark.uepi_units import H6, H7, RECORD, T6, T7, unit
 
 FRAME = up.frame(200, 5001)
@@ -22,59 +22,59 @@ Values = dict[str, list[str]]
 
 
 def values(row: Values, group: str) -> dict[str, list[int]]:
-    """A row of numbers and truths, by their names in the group."""
+    """The numbers and booleans of a packet, by their field names in the group."""
     start = f"docsis_uepi.{group}."
-    words = {"True": "1", "False": "0"}
+    booleans = {"True": "1", "False": "0"}
     return {
-        name.removeprefix(start): [int(words.get(v, v), 0) for v in cells]
+        name.removeprefix(start): [int(booleans.get(v, v), 0) for v in cells]
         for name, cells in row.items()
         if name.startswith(start)
     }
 
 
-def ask(stage: Stage, pcap: Path, group: str, *names: str) -> list[dict[str, list[int]]]:
-    rows = stage.fields(pcap, *(f"docsis_uepi.{group}.{name}" for name in names))
+def query(tshark: Tshark, pcap: Path, group: str, *names: str) -> list[dict[str, list[int]]]:
+    rows = tshark.fields(pcap, *(f"docsis_uepi.{group}.{name}" for name in names))
     return [values(row, group) for row in rows]
 
 
 @pytest.mark.parametrize("no_burst", [False, True])
-def test_sc_qam_header(stage: Stage, pcap: Path, no_burst: bool) -> None:
+def test_sc_qam_header_fields(tshark: Tshark, pcap: Path, no_burst: bool) -> None:
     header = uepi.ScQamHeader(9, 0x3FFF, 0x01556601, no_burst=no_burst, version=2)
     unit = encode_burst(Burst(header, b"" if no_burst else FRAME, up.PLAIN))
-    write_pcap(pcap, [*up.told(up.DATA, 6), up.upstream(1, unit)])
+    write_pcap(pcap, [*up.setup(up.DATA, 6), up.upstream(1, unit)])
     names = ("version", "no_burst", "iuc", "sid", "start_minislot", "burst_id", "segment_header")
-    assert ask(stage, pcap, "header", *names)[2] == {
+    assert query(tshark, pcap, "header", *names)[2] == {
         "version": [2], "no_burst": [no_burst], "iuc": [9], "sid": [0x3FFF],
         "start_minislot": [0x01556601], "burst_id": [], "segment_header": [],
     }  # fmt: skip
 
 
-def test_ofdma_header_and_trailer(stage: Stage, pcap: Path) -> None:
-    """The examples of docs/uepi-formats.md, byte for byte."""
+def test_ofdma_header_and_trailer_fields(tshark: Tshark, pcap: Path) -> None:
+    """The examples of docs/uepi-formats.md."""
     header = bytes.fromhex("50050123 01556601 00000007 00000800")
     trailer = bytes.fromhex("403C0092 00000007 00050001 0000FFF4 00000003")
-    (payload,) = up.segments_of([FRAME], [])
+    (payload,) = up.segment_frames([FRAME], [])
     unit = [Segment(header, True, False), Segment(payload, False, False)]
     unit.append(Segment(trailer, False, True))
-    write_pcap(pcap, [*up.told(up.DATA, 7), up.upstream(1, unit)])
+    write_pcap(pcap, [*up.setup(up.DATA, 7), up.upstream(1, unit)])
     names = ("version", "no_burst", "segment_header", "iuc", "sid", "start_minislot", "burst_id")
-    assert ask(stage, pcap, "header", *names, "grant_size")[2] == {
+    assert query(tshark, pcap, "header", *names, "grant_size")[2] == {
         "version": [1], "no_burst": [0], "segment_header": [1], "iuc": [5], "sid": [0x123],
         "start_minislot": [0x01556601], "burst_id": [7], "grant_size": [2048],
     }  # fmt: skip
-    measured = ("power_valid", "timing_valid", "fec_valid", "snr_valid", "mer", "burst_id", "good")
-    others = ("corrected", "uncorrectable", "power", "timing", "version", "ranging_required", "snr")
-    assert ask(stage, pcap, "trailer", *measured, *others)[2] == {
+    first = ("power_valid", "timing_valid", "fec_valid", "snr_valid", "mer", "burst_id", "good")
+    second = ("corrected", "uncorrectable", "power", "timing", "version", "ranging_required", "snr")
+    assert query(tshark, pcap, "trailer", *first, *second)[2] == {
         "power_valid": [1], "timing_valid": [1], "fec_valid": [1], "snr_valid": [1],
         "mer": [0x92], "burst_id": [7], "good": [5], "corrected": [1], "uncorrectable": [0],
         "power": [-12], "timing": [3], "version": [1], "ranging_required": [0], "snr": [],
     }  # fmt: skip
-    assert "MER 36.50 dB, -1.2 dB from the target, 14.6 ns late" in stage.tshark(pcap, "-V")
-    assert stage.uepi_experts(pcap)[2] == []
+    assert "MER 36.50 dB, -1.2 dB from the target, 14.6 ns late" in tshark.read(pcap, "-V")
+    assert tshark.uepi_experts(pcap)[2] == []
 
 
-def test_trailer_flags(stage: Stage, pcap: Path) -> None:
-    """Each flag is the bit that the witness sets, alone."""
+def test_each_trailer_flag(tshark: Tshark, pcap: Path) -> None:
+    """Each flag of the witness sets one field."""
     names = {
         "ranging_required": uepi.TrailerFlag.RANGING_REQUIRED, "snr_low": uepi.TrailerFlag.SNR_LOW,
         "phy_error": uepi.TrailerFlag.PHY_ERROR, "high_energy": uepi.TrailerFlag.HIGH_ENERGY,
@@ -86,10 +86,10 @@ def test_trailer_flags(stage: Stage, pcap: Path) -> None:
         encode_burst(Burst(header, FRAME, replace(up.PLAIN, flags=flag))) for flag in names.values()
     ]
     write_pcap(
-        pcap, [*up.told(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
+        pcap, [*up.setup(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
     )
-    for name, row in zip(names, ask(stage, pcap, "trailer", *names)[2:], strict=True):
-        assert row == {other: [int(other == name)] for other in names}
+    for name, row in zip(names, query(tshark, pcap, "trailer", *names)[2:], strict=True):
+        assert row == {field: [int(field == name)] for field in names}
 
 
 BLOCK = uepi.Equalizer(0xFFF0, 3, 0x80000001, bytes(range(96)))
@@ -101,18 +101,18 @@ TRAILERS = {
     "vendor": replace(up.PLAIN, vendor=VENDOR),
     "empty vendor": replace(up.PLAIN, vendor=uepi.Vendor(1, b"")),
     "both": replace(up.PLAIN, equalizer=BLOCK, vendor=VENDOR, flags=ALL_COMMON),
-    "either, Q says": replace(
+    "either, Q set": replace(
         up.PLAIN,
-        # the frequency error stands where the length of a vendor field would
+        # the frequency error has the position and value of a vendor field's length
         equalizer=uepi.Equalizer(0, 104, 0, bytes(96)),
         vendor=uepi.Vendor(1, b""),
         flags=uepi.TrailerFlag.EQUALIZER,
     ),
-    "either, Q denies": replace(up.PLAIN, vendor=uepi.Vendor(1, bytes(104))),
+    "either, Q clear": replace(up.PLAIN, vendor=uepi.Vendor(1, bytes(104))),
 }
 
 
-def trailer_row(trailer: uepi.ScQamTrailer) -> dict[str, list[int]]:
+def trailer_values(trailer: uepi.ScQamTrailer) -> dict[str, list[int]]:
     block, vendor = trailer.equalizer, trailer.vendor
     coefficients = struct.unpack("!24I", block.coefficients) if block else ()
     return {
@@ -126,25 +126,25 @@ def trailer_row(trailer: uepi.ScQamTrailer) -> dict[str, list[int]]:
     }  # fmt: skip
 
 
-def test_sc_qam_trailers(stage: Stage, pcap: Path) -> None:
-    """Blocks and vendor fields, wherever they stand; vendor data to the byte."""
+def test_optional_parts_of_sc_qam_trailers(tshark: Tshark, pcap: Path) -> None:
+    """Equaliser blocks and vendor fields in all combinations."""
     header = uepi.ScQamHeader(5, up.SID, 0)
     units = [encode_burst(Burst(header, FRAME, trailer)) for trailer in TRAILERS.values()]
     write_pcap(
-        pcap, [*up.told(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
+        pcap, [*up.setup(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
     )
-    found = ask(stage, pcap, "trailer", *trailer_row(up.PLAIN))[2:]
-    for (name, trailer), row in zip(TRAILERS.items(), found, strict=True):
-        assert row == trailer_row(trailer), name
-    rows = stage.fields(pcap, "docsis_uepi.trailer.vendor.data")[2:]
+    results = query(tshark, pcap, "trailer", *trailer_values(up.PLAIN))[2:]
+    for (name, trailer), row in zip(TRAILERS.items(), results, strict=True):
+        assert row == trailer_values(trailer), name
+    rows = tshark.fields(pcap, "docsis_uepi.trailer.vendor.data")[2:]
     sent = [one.vendor.data.hex() if one.vendor else "" for one in TRAILERS.values()]
     assert [list(row.values()) for row in rows] == [[[data] if data else []] for data in sent]
-    assert not any(stage.uepi_experts(pcap))
+    assert not any(tshark.uepi_experts(pcap))
 
 
-@pytest.mark.parametrize("name", ["either, Q says", "either, Q denies"])
-def test_a_length_that_fits_twice(name: str) -> None:
-    """The cases above that Q decides are that indeed."""
+@pytest.mark.parametrize("name", ["either, Q set", "either, Q clear"])
+def test_trailer_length_fits_two_layouts(name: str) -> None:
+    """Two cases of TRAILERS in which only the flag Q (equaliser valid) decides."""
     data = uepi.encode_trailer(TRAILERS[name])
     assert data[11] == len(data) - 12 and data[115] == len(data) - 116
 
@@ -156,8 +156,8 @@ RECORD_NAMES = (
 
 
 @pytest.mark.parametrize(("subtype", "version"), [(8, 0), (9, 1)])
-def test_request_records(stage: Stage, pcap: Path, subtype: int, version: int) -> None:
-    """Several in a packet; each is a segment of its own."""
+def test_request_records(tshark: Tshark, pcap: Path, subtype: int, version: int) -> None:
+    """Two records in a packet, a segment each."""
     records = [
         uepi.RequestRecord(7, 16, 0x123, 0x124, 0x01556601, up.DATA, 2, True, True, version),
         uepi.RequestRecord(1, 0xFFFF, 0x3FFF, 1, 2, up.DATA + 5, version=version),
@@ -165,61 +165,62 @@ def test_request_records(stage: Stage, pcap: Path, subtype: int, version: int) -
     packet = up.upstream(
         1, *(Segment(uepi.encode_request_record(r)) for r in records), session=up.REQUESTS
     )
-    write_pcap(pcap, [*up.told(up.REQUESTS, subtype), packet])
-    assert ask(stage, pcap, "request", *RECORD_NAMES)[2] == {
+    write_pcap(pcap, [*up.setup(up.REQUESTS, subtype), packet])
+    assert query(tshark, pcap, "request", *RECORD_NAMES)[2] == {
         "version": [version, version], "iuc": [7, 1], "size": [16, 0xFFFF],
         "scheduled_sid": [0x123, 0x3FFF], "sid": [0x124, 1], "start_minislot": [0x01556601, 2],
         "session": [up.DATA, up.DATA + 5], "sid_cluster_valid": [1, 0], "sid_cluster": [2, 0],
         "n_bytes": [1, 0], "piggyback": [1, 0],
     }  # fmt: skip
-    assert stage.uepi_experts(pcap)[2] == []
-    text = stage.tshark(pcap)
+    assert tshark.uepi_experts(pcap)[2] == []
+    text = tshark.read(pcap)
     assert "Request, SID 0x0124: 16 N-byte units" in text
     assert "Request, SID 0x0001: 65535 minislots" in text
 
 
-def test_ranging_session(stage: Stage, pcap: Path) -> None:
-    """A ranging request goes on to Wireshark's dissector of management messages."""
+def test_ranging_requests_are_dissected(tshark: Tshark, pcap: Path) -> None:
     packets = [
-        *up.told(up.RANGING, 11),
+        *up.setup(up.RANGING, 11),
         up.upstream(1, up.sc_qam(up.ranging_request(0x55)), session=up.RANGING),
-        *up.told(up.RANGING + 1, 12),
+        *up.setup(up.RANGING + 1, 12),
         up.upstream(1, up.ofdma(up.ranging_request(0x66)), session=up.RANGING + 1),
     ]
     write_pcap(pcap, packets)
     names = ("psp.subtype", "docsis_mgmt.type", "docsis_rngreq.sid", "docsis.hcs.status")
-    rows = stage.fields(pcap, *names)
+    rows = tshark.fields(pcap, *names)
     assert list(rows[2].values()) == [["RNG-REQ SC-QAM"], ["4"], ["85"], [GOOD]]
     assert list(rows[5].values()) == [["RNG-REQ OFDMA"], ["4"], ["102"], [GOOD]]
 
 
-@pytest.mark.parametrize(("subtype", "make"), [(6, up.sc_qam), (7, up.ofdma)])
-def test_burst_over_several_packets(stage: Stage, pcap: Path, subtype: int, make: object) -> None:
-    """Cut at any byte, also between header and payload; only the last packet shows the burst."""
-    assert callable(make)
-    header, *pieces, trailer = make(FRAME, 3, 100)
+@pytest.mark.parametrize(("subtype", "encode"), [(6, up.sc_qam), (7, up.ofdma)])
+def test_burst_in_several_packets_is_reassembled(
+    tshark: Tshark, pcap: Path, subtype: int, encode: object
+) -> None:
+    """Only the packet with the trailer shows the burst."""
+    assert callable(encode)
+    header, *parts, trailer = encode(FRAME, 3, 100)
     packets = [
         up.upstream(1, header),
-        up.upstream(2, *pieces[:2]),
-        up.upstream(3, pieces[2]),
+        up.upstream(2, *parts[:2]),
+        up.upstream(3, parts[2]),
         up.upstream(4, trailer),
     ]
-    write_pcap(pcap, [*up.told(up.DATA, subtype), *packets])
+    write_pcap(pcap, [*up.setup(up.DATA, subtype), *packets])
     names = ("docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport", "psp.fragment")
     for options in ((), ("-2",)):
-        rows = stage.fields(pcap, *names, options=options)[2:]
+        rows = tshark.fields(pcap, *names, options=options)[2:]
         sid = [f"0x{up.SID:04x}"]
         assert [r["docsis_uepi.header.sid"] for r in rows] == [sid, [], [], sid]
         assert [r["docsis_uepi.trailer.good"] for r in rows] == [[], [], [], ["5"]]
         assert [r["udp.srcport"] for r in rows] == [[], [], [], ["5001"]]
         assert rows[3]["psp.fragment"] == ["3", "4", "4", "5", "6"]
-        assert stage.uepi_experts(pcap, *options) == [[]] * 6
-    rows = stage.fields(pcap, "psp.reassembled_in", options=("-2",))[2:]
+        assert tshark.uepi_experts(pcap, *options) == [[]] * 6
+    rows = tshark.fields(pcap, "psp.reassembled_in", options=("-2",))[2:]
     assert [r["psp.reassembled_in"] for r in rows] == [["6"], ["6", "6"], ["6"], []]
 
 
-def test_several_bursts_in_a_packet(stage: Stage, pcap: Path) -> None:
-    """The end of one, a whole one, the beginning of a third; PSP flows do not mix."""
+def test_packet_with_several_bursts(tshark: Tshark, pcap: Path) -> None:
+    """The end of one, a whole one, the begin of a third. PSP flows are reassembled separately."""
     one, two, three = (up.ofdma(up.frame(100, 5000 + n), burst_id=n, sid=n + 1) for n in range(3))
     packets = [
         up.upstream(1, one[0]),
@@ -227,27 +228,27 @@ def test_several_bursts_in_a_packet(stage: Stage, pcap: Path) -> None:
         up.upstream(2, one[1:], two, three[0]),
         up.upstream(78, three[1:], flow=3),
     ]
-    write_pcap(pcap, [*up.told(up.DATA, 7), *packets])
+    write_pcap(pcap, [*up.setup(up.DATA, 7), *packets])
     names = ("docsis_uepi.header.burst_id", "udp.srcport", "docsis_uepi.trailer.burst_id")
-    rows = stage.fields(pcap, *names)[2:]
-    # burst 2 begins in the third packet: its header stands with its segment
+    rows = tshark.fields(pcap, *names)[2:]
+    # burst 2 begins in the third packet, which shows its header with the segment
     assert rows[2] == {
         names[0]: ["2", "0", "1"], "udp.srcport": ["5000", "5001"], names[2]: ["0", "1"]
     }  # fmt: skip
     assert rows[3] == {names[0]: ["2"], "udp.srcport": ["5002"], names[2]: ["2"]}
 
 
-def test_loss_in_a_burst(stage: Stage, pcap: Path) -> None:
-    """What is left of a burst is shown for what it is; the next burst is whole."""
+def test_incomplete_burst_shows_its_parts(tshark: Tshark, pcap: Path) -> None:
+    """Header and trailer of an incomplete burst are shown; the next burst is dissected."""
     header, first, second, trailer = up.sc_qam(FRAME, 50)
     packets = [
         up.upstream(1, header, first),
         up.upstream(3, second, trailer),  # 2 is missing
         up.upstream(4, up.sc_qam(up.frame(90, 5002))),
     ]
-    write_pcap(pcap, [*up.told(up.DATA, 6), *packets])
-    assert stage.experts(pcap)[3] == ["gap", "lost_middle"]
-    rows = stage.fields(pcap, "docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport")
+    write_pcap(pcap, [*up.setup(up.DATA, 6), *packets])
+    assert tshark.experts(pcap)[3] == ["gap", "lost_middle"]
+    rows = tshark.fields(pcap, "docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport")
     sid = [f"0x{up.SID:04x}"]
     assert [list(row.values()) for row in rows[2:]] == [
         [sid, [], []], [[], ["5"], []], [sid, ["5"], ["5002"]]
@@ -255,7 +256,7 @@ def test_loss_in_a_burst(stage: Stage, pcap: Path) -> None:
 
 
 LOST7 = uepi.encode_trailer(uepi.OfdmaTrailer(7, 1, 0, 300, flags=uepi.TrailerFlag.FEC_VALID))
-MISTAKES = [
+MALFORMED = [
     (6, unit(H6[:7], FRAME, T6), ["header"], False),
     (6, unit(H6 + b"\0", FRAME, T6), ["header"], False),
     (6, unit(H6, FRAME, T6[:7]), ["trailer"], True),
@@ -276,20 +277,18 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-def test_malformed_units(stage: Stage, pcap: Path) -> None:
-    """Each mistake has its name. `used`: the payload is looked at, as a receiver would. Each comes
-    in a session of its own, which says nothing of the others."""
-    control = [
-        one for n, mistake in enumerate(MISTAKES) for one in up.told(up.DATA + n, mistake[0])
-    ]
-    packets = [
-        up.upstream(1, mistake[1], session=up.DATA + n) for n, mistake in enumerate(MISTAKES)
-    ]
+def test_malformed_units(tshark: Tshark, pcap: Path) -> None:
+    """Each malformed unit has its expert info, in its own session. `used`: the payload is dissected
+    nevertheless, as a receiver would use it."""
+    control, packets = [], []
+    for session, (subtype, malformed, _, _) in enumerate(MALFORMED, up.DATA):
+        control += up.setup(session, subtype)
+        packets.append(up.upstream(1, malformed, session=session))
     write_pcap(pcap, [*control, *packets])
-    apart = ("-o", "docsis_uepi.sid_per_session:TRUE")
-    found = stage.uepi_experts(pcap, *apart)[len(control) :]
-    rows = stage.fields(pcap, "udp.srcport", "psp.seq", options=apart)[len(control) :]
-    for mistake, names, row in zip(MISTAKES, found, rows, strict=True):
-        subtype, _, expected, used = mistake
+    options = ("-o", "docsis_uepi.sid_per_session:TRUE")
+    results = tshark.uepi_experts(pcap, *options)[len(control) :]
+    rows = tshark.fields(pcap, "udp.srcport", "psp.seq", options=options)[len(control) :]
+    for case, names, row in zip(MALFORMED, results, rows, strict=True):
+        subtype, _, expected, used = case
         assert names == sorted(set(expected)), (subtype, expected)
         assert row == {"udp.srcport": ["5001"] if used else [], "psp.seq": ["1"]}, expected

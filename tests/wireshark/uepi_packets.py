@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Upstream sessions as an R-PHY device sends them, made by the witness's codecs."""
+"""Makes upstream packets as an R-PHY device sends them, with the encoders of the witness."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
@@ -9,9 +9,9 @@ from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Psp, Segment, encode_psp
 from vcmts.witness.ehdr import BpUp2
 from vcmts.witness.uepi import NO_FLAGS, OfdmaHeader, OfdmaTrailer, ScQamHeader, ScQamTrailer
-from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, set_up, with_crc
+from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, session_setup, with_crc
 
-DATA, REQUESTS, RANGING = 0x00020001, 0x00020002, 0x00020003
+DATA, REQUESTS, RANGING = 0x00020001, 0x00020002, 0x00020003  # session IDs
 SID = 0x123
 IUC = 5
 PLAIN = ScQamTrailer(good=5, corrected=1, uncorrectable=0, snr=0x92)
@@ -19,7 +19,7 @@ UnitOrSegment = Sequence[Segment] | Segment
 
 
 def upstream(sequence: int, *units: UnitOrSegment, session: int = DATA, flow: int = 0) -> bytes:
-    """A packet with these units, each the segments of a burst or a single segment."""
+    """A packet with these units: the segments of a burst, or a single segment."""
     segments: list[Segment] = []
     for unit in units:
         segments += [unit] if isinstance(unit, Segment) else unit
@@ -27,25 +27,25 @@ def upstream(sequence: int, *units: UnitOrSegment, session: int = DATA, flow: in
     return depi(body, session, RPD, CORE)
 
 
-def told(session: int, subtype: int) -> list[bytes]:
-    """The control messages in which the core chose this ID for packets towards it."""
-    return set_up(0x7000 + subtype, subtype, local=session)
+def setup(session: int, subtype: int) -> list[bytes]:
+    """Control messages that set up the upstream session `session` of this subtype."""
+    return session_setup(0x7000 + subtype, subtype, local=session)
 
 
-def sc_qam(payload: bytes, *cuts: int, sid: int = SID, start: int = 0) -> tuple[Segment, ...]:
-    return encode_burst(Burst(ScQamHeader(IUC, sid, start), payload, PLAIN), cuts)
+def sc_qam(payload: bytes, *offsets: int, sid: int = SID, start: int = 0) -> tuple[Segment, ...]:
+    return encode_burst(Burst(ScQamHeader(IUC, sid, start), payload, PLAIN), offsets)
 
 
 def ofdma(
-    payload: bytes, *cuts: int, burst_id: int = 7, sid: int = SID, segment_header: bool = False
+    payload: bytes, *offsets: int, burst_id: int = 7, sid: int = SID, segment_header: bool = False
 ) -> tuple[Segment, ...]:
     header = OfdmaHeader(IUC, sid, 0, burst_id, 2048, segment_header=segment_header)
     trailer = OfdmaTrailer(burst_id, 5, 1, 0, flags=NO_FLAGS)
-    return encode_burst(Burst(header, payload, trailer), cuts)
+    return encode_burst(Burst(header, payload, trailer), offsets)
 
 
 def frame(size: int, port: int, *, sid: int = SID) -> bytes:
-    """A MAC frame with `size` bytes behind its header; the UDP source port tells it from others."""
+    """A MAC frame with `size` bytes after its header. Tests identify it by the UDP source port."""
     return docsis.encode_frame(docsis.Frame(ethernet_pdu(size, port), (BpUp2(1, False, 0, sid),)))
 
 
@@ -69,18 +69,18 @@ def concatenated(*frames: bytes) -> bytes:
     return docsis.encode_frame(head)
 
 
-def segments_of(
-    frames: Sequence[bytes], cuts: Iterable[int], *, first: int = 0, cluster: int = 0
+def segment_frames(
+    frames: Sequence[bytes], offsets: Iterable[int], *, first: int = 0, cluster: int = 0
 ) -> list[bytes]:
-    """The stream of these frames as segments, cut at these offsets; pointers as they must be."""
+    """Splits the stream of these frames at the offsets into segments with correct pointers."""
     stream = b"".join(frames)
-    starts = [0, *accumulate(len(one) for one in frames)][:-1]
-    edges = [0, *cuts, len(stream)]
-    made = []
-    for number, (begin, end) in enumerate(pairwise(edges)):
-        inside = [at - begin for at in starts if begin <= at < end]
+    starts = [0, *accumulate(len(frame) for frame in frames)][:-1]
+    bounds = [0, *offsets, len(stream)]
+    segments = []
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        starts_inside = [at - begin for at in starts if begin <= at < end]
         header = docsis.SegmentHeader(
-            (first + number) % 8192, cluster, pointer=inside[0] if inside else None
+            (first + number) % 8192, cluster, pointer=starts_inside[0] if starts_inside else None
         )
-        made.append(docsis.encode_segment_header(header) + stream[begin:end])
-    return made
+        segments.append(docsis.encode_segment_header(header) + stream[begin:end])
+    return segments

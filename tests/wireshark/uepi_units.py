@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Units of UEPI whose parts need not be right."""
+"""UEPI units of arbitrary parts, valid or not."""
 
 from vcmts.witness import uepi
 from vcmts.witness.depi import Segment
@@ -7,11 +7,11 @@ from wireshark.uepi_packets import DATA, PLAIN, SID
 
 
 def unit(*parts: bytes) -> tuple[Segment, ...]:
-    """A burst of parts that need not be right."""
     last = len(parts) - 1
     return tuple(Segment(part, i == 0, i == last) for i, part in enumerate(parts))
 
 
+# Encoded header (H) and trailer (T) of pseudowire subtypes 6 (SC-QAM) and 7 (OFDMA).
 H6 = uepi.encode_header(uepi.ScQamHeader(5, SID, 0))
 T6 = uepi.encode_trailer(PLAIN)
 H7 = uepi.encode_header(uepi.OfdmaHeader(5, SID, 0, 7, 2048))
