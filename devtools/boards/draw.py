@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from vcmts.monitor.targets import tells
+from vcmts.monitor.targets import serves_metrics
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DASHBOARDS = CHECKOUT / "deploy" / "grafana"
@@ -116,7 +116,7 @@ def draw_all(seconds: int) -> None:
     prepare()
     with ExitStack() as stack:
         run = stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
-        while not tells(METRICS):
+        while not serves_metrics(METRICS):
             if run.poll() is not None:
                 raise SystemExit("dashboards: vcmts run did not start; its message is above")
             time.sleep(0.5)

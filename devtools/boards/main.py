@@ -14,7 +14,7 @@ from boards.cores import cores
 from boards.draw import draw_all
 from boards.group import group
 from boards.system import system
-from vcmts.jsons import laid_out
+from vcmts.jsons import format_json
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
@@ -30,7 +30,7 @@ def text_of(board: Dashboard) -> str:
     for panel in tree["panels"]:
         panel.pop("transparent", None)
         panel.pop("repeatDirection", None)
-    return laid_out(tree) + "\n"
+    return format_json(tree) + "\n"
 
 
 def files() -> dict[Path, str]:

@@ -47,7 +47,7 @@ class Choice:
     unpacked: Unpacked
     paths: set[str] = field(default_factory=set)
 
-    def take(self, path: str) -> None:
+    def include(self, path: str) -> None:
         """Adds a file, or a link and its target. Ignores paths that no package has."""
         while path not in self.paths and path in self.unpacked.owner:
             self.paths.add(path)
@@ -62,7 +62,7 @@ class Choice:
         """Adds all paths that match; returns their number."""
         found = [path for path in self.unpacked.owner if matches(path, [pattern])]
         for path in found:
-            self.take(path)
+            self.include(path)
         return len(found)
 
     def programs(self) -> list[Path]:
@@ -80,7 +80,7 @@ def add_libraries(choice: Choice, programs: Iterable[Path]) -> None:
             path = f"{LIBRARIES}/{name}"
             if path not in choice.unpacked.owner:
                 raise MistakeError(f"{name}: a program needs it, but no fetched package has it")
-            choice.take(path)
+            choice.include(path)
         pending = set(choice.programs()) - seen
 
 
@@ -94,14 +94,14 @@ def add_copyrights(choice: Choice) -> None:
             folder = f"usr/share/doc/{(choice.unpacked.tree / folder).readlink().name}"
         if f"{folder}/copyright" not in owner:
             raise MistakeError(f"{package}: has no copyright file")
-        choice.take(f"{folder}/copyright")
+        choice.include(f"{folder}/copyright")
 
 
 def choose(unpacked: Unpacked, contents: Contents, programs: Iterable[Path]) -> Choice:
     choice = Choice(unpacked)
     for path, owner in unpacked.owner.items():
         if matches(owner, contents.whole) and not is_left_out(path, contents):
-            choice.take(path)
+            choice.include(path)
     for pattern in contents.also:
         choice.add_matching(pattern.replace("{multiarch}", MULTIARCH))
     for driver in contents.drivers:

@@ -31,12 +31,12 @@ def read(path: Path) -> Contents:
     with path.open("rb") as file:
         tree = tomllib.load(file)
     drivers = dict(tree["drivers"])
-    optional = frozenset(drivers.pop("wished"))
+    optional = frozenset(drivers.pop("optional"))
     packages, files = tree["packages"], tree["files"]
     return Contents(
         drivers=tuple(f"{kind}_{name}" for kind, names in drivers.items() for name in names),
         optional=optional,
-        requested=tuple(packages["asked"]),
+        requested=tuple(packages["requested"]),
         whole=tuple(packages["whole"]),
         unneeded=tuple(packages["unneeded"]),
         also=tuple(files["also"]),

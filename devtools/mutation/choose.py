@@ -24,7 +24,7 @@ from pathlib import Path
 
 from mutation.operators import Mutant, code_lines, function_at, make_mutant, mutants_of, one_line
 
-ROOMS = (
+AREAS = (
     "log",
     "wire",
     "scheduler",
@@ -86,7 +86,7 @@ class Chosen:
 
 
 @dataclass
-class Room:
+class Area:
     """The files of an area and its AREA.toml."""
 
     name: str
@@ -106,11 +106,11 @@ class Room:
             possible += found
             if len(found) != 1:
                 locations = ", ".join(f"{m.file}:{m.number}" for m in found) or "nowhere"
-                messages.append(f"chosen text stands {locations}, not once: {chosen.text!r}")
+                messages.append(f"chosen text occurs {locations}, not once: {chosen.text!r}")
         for reason in self.reasons:
             if not any(reason.matches(mutant) for mutant in possible):
                 messages.append(
-                    f"reason for what is not there: {reason.function}() {reason.line!r}"
+                    f"reason for code that does not exist: {reason.function}() {reason.line!r}"
                 )
         return [f"{self.name}.toml: {text}" for text in messages]
 
@@ -156,7 +156,7 @@ def read_lists(path: Path) -> tuple[list[Chosen], list[Reason]]:
     return chosen, reasons
 
 
-def read_room(name: str, tree: Path, lists: Path = LISTS) -> Room:
+def read_area(name: str, tree: Path, lists: Path = LISTS) -> Area:
     folder = tree / "src" / PATHS.get(name, name)
     others = [tree / "src" / other for area, other in PATHS.items() if area != name]
     files = [
@@ -167,7 +167,7 @@ def read_room(name: str, tree: Path, lists: Path = LISTS) -> Room:
     if not files:
         raise MistakeError(f"area {name}: {folder.relative_to(tree)} has no C files")
     texts = {str(path.relative_to(tree)): path.read_bytes() for path in files}
-    return Room(name, texts, *read_lists(lists / f"{name}.toml"))
+    return Area(name, texts, *read_lists(lists / f"{name}.toml"))
 
 
 def sample_key(seed: int, mutant: Mutant) -> str:
@@ -196,13 +196,13 @@ def sample(candidates: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def choose(
-    area: Room, seed: int = 1, lines_a_mutant: int = LINES_PER_MUTANT, files: str = ""
+    area: Area, seed: int = 1, lines_per_mutant: int = LINES_PER_MUTANT, files: str = ""
 ) -> list[Mutant]:
-    """The mutants to try, in files whose path contains `files`; `lines_a_mutant` 0: all."""
+    """The mutants to try, in files whose path contains `files`; `lines_per_mutant` 0: all."""
     chosen = area.chosen()
     same = {m.text for m in chosen}
     for file, text in area.texts.items():
         candidates = [m for m in mutants_of(file, text) if m.text not in same]
-        count = -(-code_lines(text) // lines_a_mutant) if lines_a_mutant else len(candidates)
-        chosen += sample(candidates, count, seed) if lines_a_mutant else candidates
+        count = -(-code_lines(text) // lines_per_mutant) if lines_per_mutant else len(candidates)
+        chosen += sample(candidates, count, seed) if lines_per_mutant else candidates
     return sorted((m for m in chosen if files in m.file), key=lambda m: (m.file, m.start))

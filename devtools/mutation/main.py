@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
 
-from mutation.choose import LINES_PER_MUTANT, ROOMS, MistakeError, Room, choose, read_room
+from mutation.choose import AREAS, LINES_PER_MUTANT, Area, MistakeError, choose, read_area
 from mutation.operators import Mutant
 from mutation.report import (
     Progress,
@@ -42,8 +42,8 @@ from mutation.trees import (
 from mutation.trial import Bench, Record, Verdict
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PLACE = CHECKOUT / "build-mutants"
-Selection = dict[str, tuple[Room, list[Mutant]]]  # by name of the area
+COPIES = CHECKOUT / "build-mutants"
+Selection = dict[str, tuple[Area, list[Mutant]]]  # by name of the area
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -53,7 +53,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
         "status 1: a mutant survived without a reason, or an entry of AREA.toml is stale.",
     )
     add = parser.add_argument
-    add("--area", "--room", action="append", choices=ROOMS, help="may be repeated (default: all)")
+    add("--area", "--room", action="append", choices=AREAS, help="may be repeated (default: all)")
     add("--file", default="", metavar="PART", help="only files whose path contains PART")
     add("--function", metavar="NAME", help="only this function")
     add("--chosen", action="store_true", help="only the mutants of AREA.toml")
@@ -69,7 +69,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def try_all(
-    area: Room, bench: Bench, mutants: list[Mutant], trees: list[Tree], progress: Progress
+    area: Area, bench: Bench, mutants: list[Mutant], trees: list[Tree], progress: Progress
 ) -> list[Verdict]:
     """Tries all mutants of an area, one per copy of the checkout at a time."""
     free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
@@ -81,7 +81,7 @@ def try_all(
         text = area.texts[mutant.file]
         tree = free.get()
         try:
-            verdict = bench.judge(mutant, tree, text, with_outside=reason is None)
+            verdict = bench.try_mutant(mutant, tree, text, with_end_to_end=reason is None)
         finally:
             free.put(tree)
         if reason is not None and verdict.outcome == "survived":
@@ -115,10 +115,10 @@ def measure(bench: Bench) -> None:
     for test in bench.all():
         output = bench.measure(test)
         if output is not None:
-            raise MistakeError(f"{test.name} fails although nothing is broken:\n{output}")
+            raise MistakeError(f"{test.name} fails without a mutant:\n{output}")
 
 
-def only_one(folder: Path) -> TextIO:
+def lock_copies(folder: Path) -> TextIO:
     """Locks the copies for one run, until the returned file is closed."""
     folder.mkdir(exist_ok=True)
     lock = (folder / "lock").open("w")
@@ -129,16 +129,16 @@ def only_one(folder: Path) -> TextIO:
     return lock
 
 
-def try_rooms(areas: Selection, options: argparse.Namespace) -> int:
-    with only_one(PLACE):
+def try_areas(areas: Selection, options: argparse.Namespace) -> int:
+    with lock_copies(COPIES):
         return try_locked(areas, options)
 
 
 def try_locked(areas: Selection, options: argparse.Namespace) -> int:
-    print(f"mutants: building {PLACE.name}/", flush=True)
-    whole = whole_tree(CHECKOUT, PLACE)
+    print(f"mutants: building {COPIES.name}/", flush=True)
+    whole = whole_tree(CHECKOUT, COPIES)
     tests = tests_of(whole)
-    record = read_record(PLACE)
+    record = read_record(COPIES)
     benches = {name: bench_of(name, tests, whole, record, not options.unit) for name in areas}
     build(benches.values(), whole, options.jobs)
     trees = [worker_tree(whole, number) for number in range(options.jobs)]
@@ -150,24 +150,24 @@ def try_locked(areas: Selection, options: argparse.Namespace) -> int:
         start = time.monotonic()
         measure(benches[name])
         verdicts = try_all(area, benches[name], mutants, trees, progress)
-        survivors += [v.mutant for v in verdicts if v.is_open]
+        survivors += [v.mutant for v in verdicts if v.is_unexplained]
         stale += area.stale()
         messages += [
             *unneeded_reasons(area, verdicts),
             summary(name, verdicts, time.monotonic() - start),
         ]
-        save_survivors(PLACE, area, verdicts)
-        save_record(PLACE, record)
+        save_survivors(COPIES, area, verdicts)
+        save_record(COPIES, record)
     print("\n".join([survivors_text(survivors), *stale, *messages]))
     return 1 if survivors or stale else 0
 
 
 def select(options: argparse.Namespace) -> Selection:
     """The mutants that the arguments select."""
-    survivors = {m.text for m in read_survivors(PLACE)}
+    survivors = {m.text for m in read_survivors(COPIES)}
     areas: Selection = {}
-    for name in options.area or ROOMS:
-        area = read_room(name, CHECKOUT)
+    for name in options.area or AREAS:
+        area = read_area(name, CHECKOUT)
         mutants = choose(area, options.seed, options.lines, options.file)
         if options.again:
             mutants = [m for m in mutants if m.text in survivors]
@@ -200,11 +200,11 @@ def status_of(program: str, work: Callable[[], int]) -> int:
 
 def execute(options: argparse.Namespace) -> int:
     if options.survivors:
-        survivors = read_survivors(PLACE)
+        survivors = read_survivors(COPIES)
         print("\n".join(stanza(mutant) for mutant in survivors))
         return 1 if survivors else 0
     areas = select(options)
-    return list_all(areas) if options.list else try_rooms(areas, options)
+    return list_all(areas) if options.list else try_areas(areas, options)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from mutation.choose import Room
+from mutation.choose import Area
 from mutation.operators import Mutant
 from mutation.trial import Record, Verdict
 
@@ -49,14 +49,14 @@ class Progress:
             by = f" by {verdict.by}" if verdict.by else ""
             head = f"[{self.done:3}/{self.total}] {outcome:9}"
             print(f"{head} {location(verdict.mutant)}{by}, {verdict.seconds:.1f} s", flush=True)
-            if verdict.is_open:
+            if verdict.is_unexplained:
                 print(difference(verdict.mutant), flush=True)
 
 
 def summary(area: str, verdicts: Sequence[Verdict], seconds: float) -> str:
     count = Counter(v.outcome for v in verdicts)
     explained = sum(1 for v in verdicts if v.reason)
-    unexplained = sum(1 for v in verdicts if v.is_open)
+    unexplained = sum(1 for v in verdicts if v.is_unexplained)
     return (
         f"{area:11}{len(verdicts):4} mutants: {count['killed']} killed, {count['same']} the same "
         f"code, {count['unbuilt']} not built, {explained} survived with a reason, "
@@ -64,7 +64,7 @@ def summary(area: str, verdicts: Sequence[Verdict], seconds: float) -> str:
     )
 
 
-def unneeded_reasons(area: Room, verdicts: Sequence[Verdict]) -> list[str]:
+def unneeded_reasons(area: Area, verdicts: Sequence[Verdict]) -> list[str]:
     """Messages about reasons of mutants that do not survive, as a test now detects them."""
     return [
         f"{area.name}.toml: reason not needed, {v.outcome} {v.by}: {location(v.mutant)}"
@@ -86,7 +86,7 @@ def read_survivors(folder: Path) -> list[Mutant]:
     return [Mutant(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def save_survivors(folder: Path, area: Room, verdicts: Sequence[Verdict]) -> None:
+def save_survivors(folder: Path, area: Area, verdicts: Sequence[Verdict]) -> None:
     """Saves the survivors, and earlier ones that were not tried and still exist."""
     tried = {v.mutant.text for v in verdicts}
     possible = {m.text for m in area.all() + area.chosen()}
@@ -95,7 +95,7 @@ def save_survivors(folder: Path, area: Room, verdicts: Sequence[Verdict]) -> Non
         for m in read_survivors(folder)
         if m.file not in area.texts or (m.text in possible and m.text not in tried)
     ]
-    survivors = others + [v.mutant for v in verdicts if v.is_open]
+    survivors = others + [v.mutant for v in verdicts if v.is_unexplained]
     text = json.dumps([asdict(mutant) for mutant in survivors], indent=1)
     (folder / "survivors.json").write_text(text + "\n", encoding="utf-8")
 

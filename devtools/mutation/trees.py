@@ -19,7 +19,7 @@ OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=fal
 # Top folders besides src. Their tests use several areas of src and belong to none.
 TOPS = ("traffic", "bench", "simulate", "impairments")
 # Areas that most test programs contain. Their tests are those in these folders of tests/unit.
-FOLDERS = {
+TEST_FOLDERS = {
     "log": ("platform/log",),
     "scheduler": ("scheduler",),
     "server": ("server", "control/methods"),
@@ -47,7 +47,7 @@ class Test:
     name: str
     program: str  # path in the build folder: the test, or the program that `command` starts
     arguments: tuple[str, ...] = ()
-    rooms: frozenset[str] = frozenset()  # areas of which it contains code
+    areas: frozenset[str] = frozenset()  # areas of which it contains code
     folder: str = ""  # its folder in tests/unit
     command: tuple[str, ...] = ()  # runs in the tree instead of the program
     directory: str | None = None
@@ -137,7 +137,7 @@ def worker_tree(whole: Tree, number: int) -> Tree:
     return tree
 
 
-def rooms_of(inputs: str) -> frozenset[str]:
+def areas_of(inputs: str) -> frozenset[str]:
     """Areas and TOPS of a program's sources. `inputs`: output of ninja -t inputs."""
     areas = set()
     for line in inputs.splitlines():
@@ -155,7 +155,7 @@ def folder_of(inputs: str) -> str:
     return found.group(1) if found else ""
 
 
-def included_rooms(text: str) -> set[str]:
+def included_areas(text: str) -> set[str]:
     """Areas whose headers a source includes, as headers contain code too."""
     return set(re.findall(r'^#include "(\w+)/', text, re.MULTILINE))
 
@@ -167,10 +167,10 @@ def tests_of(tree: Tree) -> list[Test]:
     for entry in listed:
         program = str(Path(entry["cmd"][0]).relative_to(tree.build))
         inputs = run(["ninja", "-C", "build", "-t", "inputs", program], tree.path)
-        areas = set(rooms_of(inputs))
+        areas = set(areas_of(inputs))
         for line in inputs.splitlines():
             if line.startswith("../tests/") and line.endswith(".c"):
-                areas |= included_rooms((tree.build / line).read_text(encoding="utf-8"))
+                areas |= included_areas((tree.build / line).read_text(encoding="utf-8"))
         tests.append(
             Test(
                 entry["name"],
@@ -188,11 +188,11 @@ def tests_of(tree: Tree) -> list[Test]:
 def belongs(test: Test, area: str) -> bool:
     """Whether the test is for the area. Most tests contain src/wire, and those of the traffic
     program several areas, without testing them."""
-    if area in FOLDERS:
-        return any(Path(test.folder).is_relative_to(folder) for folder in FOLDERS[area])
+    if area in TEST_FOLDERS:
+        return any(Path(test.folder).is_relative_to(folder) for folder in TEST_FOLDERS[area])
     if area == "wire":
-        return test.rooms == {"wire"}
-    return area in test.rooms and not test.rooms & set(TOPS)
+        return test.areas == {"wire"}
+    return area in test.areas and not test.areas & set(TOPS)
 
 
 def end_to_end_test(area: str) -> Test:

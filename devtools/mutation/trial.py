@@ -36,7 +36,7 @@ class BusyError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """Result of a command."""
 
     good: bool  # passed or skipped
@@ -56,7 +56,7 @@ class Verdict:
     reason: str = ""
 
     @property
-    def is_open(self) -> bool:
+    def is_unexplained(self) -> bool:
         return self.outcome in ("survived", "undecided") and not self.reason
 
 
@@ -92,7 +92,7 @@ def run_command(
     processor: float,
     wall: float,
     output: int = subprocess.DEVNULL,
-) -> Ended:
+) -> CommandResult:
     """Runs a command with limits of CPU and wall time in seconds. `output`: file for its output."""
     limit = math.ceil(processor)
     start = time.monotonic()
@@ -112,7 +112,7 @@ def run_command(
     child.returncode = os.waitstatus_to_exitcode(status)
     late = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
     used = usage.ru_utime + usage.ru_stime
-    return Ended(child.returncode in (0, SKIPPED), late, used, time.monotonic() - start)
+    return CommandResult(child.returncode in (0, SKIPPED), late, used, time.monotonic() - start)
 
 
 @dataclass
@@ -130,7 +130,7 @@ class Bench:
 
     def run(
         self, test: Test, tree: Tree, factor: float = 1, output: int = subprocess.DEVNULL
-    ) -> Ended:
+    ) -> CommandResult:
         processor = self.record.processor.get(test.name, 20) * PROCESSOR_FACTOR
         wall = self.record.wall.get(test.name, 20) * WALL_FACTOR
         return run_command(
@@ -171,11 +171,11 @@ class Bench:
         mutated, original = tree.build / test.program, self.whole.build / test.program
         return filecmp.cmp(mutated, original, shallow=False)
 
-    def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
+    def run_tests(self, mutant: Mutant, tree: Tree, with_end_to_end: bool) -> tuple[str, str]:
         """Builds and runs the tests on a tree with the mutant. Returns outcome and test."""
         order = sorted(self.tests, key=lambda test: -self.record.worth(test, mutant))
         same = True
-        last = [self.end_to_end] if with_outside and self.end_to_end is not None else []
+        last = [self.end_to_end] if with_end_to_end and self.end_to_end is not None else []
         for tests in (order[:FIRST_TESTS], order[FIRST_TESTS:], last):
             if tests and not tree.ninja([test.program for test in tests]):
                 return "unbuilt", ""
@@ -188,12 +188,14 @@ class Bench:
                     return "killed", test.name
         return ("same" if same else "survived"), ""
 
-    def judge(self, mutant: Mutant, tree: Tree, text: bytes, with_outside: bool = False) -> Verdict:
+    def try_mutant(
+        self, mutant: Mutant, tree: Tree, text: bytes, with_end_to_end: bool = False
+    ) -> Verdict:
         """Tries a mutant. Restores the tree's file, even after an error."""
         start = time.monotonic()
         tree.write(mutant.file, mutant.apply(text))
         try:
-            outcome, by = self.look(mutant, tree, with_outside)
+            outcome, by = self.run_tests(mutant, tree, with_end_to_end)
         except BusyError as error:
             outcome, by = "undecided", str(error)
         finally:

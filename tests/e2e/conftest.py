@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.sanitized import REPEAT
-from wireshark.conftest import stage as stage  # skips without tshark
+from wireshark.conftest import tshark as tshark  # skips without tshark
 
 OPT_IN_MARKS = {"compiles": "compiles the project in a copy"}
 

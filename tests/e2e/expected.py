@@ -95,7 +95,7 @@ def _count(expected: Expectation, config: Config, frame: bytes, model: Model, ti
     _, key, _ = modem.security.downstream
     expected.counters["clear" if key is None else "encrypted"] += 1
     if key is not None:
-        expected.counters[f"encrypted_{bpi.counted_as(key)}"] += 1
+        expected.counters[f"encrypted_{bpi.counter_name(key)}"] += 1
 
 
 def expect_downstream(records: Iterable[Record], config: Config) -> Expectation:

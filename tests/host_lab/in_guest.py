@@ -141,7 +141,7 @@ def check_plan(login: str) -> None:
     progress("plan")
     print(vcmts("plan", "--network-vlan", "10", "--rphy-vlan", "20", "-o", str(PLAN)))
     report = (PLAN / "plan.md").read_text()
-    assert f"interface {login}: you are logged in over it" in report
+    assert f"interface {login}: your SSH session uses it" in report
     assert not [p for p in PLAN.rglob("files/**/*") if p.is_file() and LOGIN in p.read_text()]
     assert "it is not touched" in vcmts("plan", "--cards", LOGIN, status=2)
 
@@ -220,7 +220,7 @@ def check_existing_functions(before: dict[str, str]) -> None:
     created = state()
     assert created != before
     vcmts("plan", "--network-vlan", "30", "-o", str(PLAN))
-    assert "2 functions, which are used as they are" in (PLAN / "plan.md").read_text()
+    assert "2 functions of another program" in (PLAN / "plan.md").read_text()
     vcmts("apply", str(PLAN))
     assert [driver(function(n)) for n in (0, 1)] == ["vfio-pci", "vfio-pci"]
     group = (PCI / function(0) / "iommu_group").readlink().name
@@ -228,7 +228,7 @@ def check_existing_functions(before: dict[str, str]) -> None:
         run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "31")
         output = vcmts("apply", str(PLAN), status=1)
     in_use = f"{function(0)} is in use by" in output
-    assert in_use or "somebody else changed it" in output, output
+    assert in_use or "another program changed it" in output, output
     run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "30")
     vcmts("undo")
     check_state(created, "undo does not restore the existing functions")

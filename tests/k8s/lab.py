@@ -16,7 +16,7 @@ import yaml
 
 from patience import TIMEOUT, until
 from vcmts.paths import CHECKOUT
-from vcmts.profile.server import write_item
+from vcmts.profile.server import write_group_file
 
 Json = dict[str, Any]
 CHART = CHECKOUT / "build-chart" / "vcmts"  # assembled by `run` beside this file
@@ -129,7 +129,7 @@ def create_traffic_config(folder: Path) -> None:
     names = [f"sg-{group}.yaml" for group in GROUPS]
     for group, name in zip(GROUPS, names, strict=True):
         with (folder / name).open("w", encoding="utf-8") as out:
-            write_item(profile(), group, out)
+            write_group_file(profile(), group, out)
     items = [
         {"service_group": group, "file": name} for group, name in zip(GROUPS, names, strict=True)
     ]

@@ -133,7 +133,7 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
         until(lambda: is_ready() and pod()["metadata"]["uid"] != before, "the new pod")
         summary = run.summary()
     lines = (folder / "old.log").read_text().splitlines()
-    assert any("drained: nothing is held" in line for line in lines), lines
+    assert any("drained: nothing is pending" in line for line in lines), lines
     ends = [line for line in lines if "stream: received" in line]
     counters = final_counters(ends)
     assert len(counters) == 2 * len(GROUPS)

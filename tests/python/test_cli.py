@@ -193,7 +193,7 @@ CAPACITIES = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
 def test_run_rates_follow_options_and_capacity(
     options: list[str], facts: dict[str, int], expected: tuple[str, str]
 ) -> None:
-    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
+    parsed = cli.make_parser(["run"]).parse_args(["run", *options])
     assert rates.rates_of(CAPACITIES | facts, parsed) == rates.Rates(*expected)
 
 
@@ -206,7 +206,7 @@ def test_run_rates_follow_options_and_capacity(
     ],
 )
 def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int]) -> None:
-    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
+    parsed = cli.make_parser(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match="--rate"):
         rates.rates_of(CAPACITIES | facts, parsed)
 
@@ -223,7 +223,7 @@ def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int
 )
 def test_negative_value_is_joined_to_its_option(argv: list[str], expected: list[str]) -> None:
     """The program that reads the value refuses it."""
-    assert cli.joined(argv) == expected
+    assert cli.join_negative_values(argv) == expected
 
 
 def test_messages_of_traffic_name_options_of_run() -> None:
@@ -231,7 +231,7 @@ def test_messages_of_traffic_name_options_of_run() -> None:
         "vcmts-traffic: --upstream-mix: 9: allowed: sizes\ntraffic: --mix: 9: allowed\n"
         "Try `vcmts-traffic --help' or `vcmts-traffic --usage' for more information.\n"
     )
-    assert run.in_our_words(message) == (
+    assert run.translate_messages(message) == (
         "vcmts: --upstream-traffic: 9: allowed: sizes\nvcmts: --traffic: 9: allowed\n"
         "Try `vcmts run --help' for more information.\n"
     )
@@ -251,7 +251,7 @@ def test_messages_of_traffic_name_options_of_run() -> None:
     ],
 )
 def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
-    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
+    parsed = cli.make_parser(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
         rates.rates_of(CAPACITIES, parsed)
 
@@ -276,7 +276,7 @@ def test_missed_rate_is_reported(
         "sent_seconds": 2.0,
         "asked_gbps": wanted,
     }
-    complaints.of_low_rates({"upstream": part})
+    complaints.report_low_rates({"upstream": part})
     error = capfd.readouterr().err
     assert (one_line(error) and "upstream" in error and "rate asked for" in error) == warned
     assert bool(error) == warned
@@ -286,7 +286,7 @@ def test_help_lists_all_impairments(capfd: pytest.CaptureFixture[str]) -> None:
     """The list is that of vcmts-traffic."""
     with pytest.raises(SystemExit):
         cli.main(["impairments", "--help"])
-    listed = capfd.readouterr().out.split("knows:")[1]
+    listed = capfd.readouterr().out.split("of `vcmts run`:")[1]
     traffic = subprocess.check_output([paths.program("vcmts-traffic"), "--help"], text=True)
     known = re.findall(r"^  ([a-z-]+)(?: {2,}|$)", traffic.split("knows:")[1], re.MULTILINE)
     assert sorted(re.findall(r"^  ([a-z-]+) {2,}", listed, re.MULTILINE)) == sorted(known)
@@ -311,20 +311,20 @@ def test_show_prints_settings(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         "modems 2, 1 to 2 addresses each "
         "encryption 1 x aes-128, 1 x none "
         "crypto ipsec-mb "
-        "filters 1 group of 1 rule, 1 group a modem "
-        "what matches no rule deny "
-        "classifiers 0 to 1 a modem "
-        "service flows 2 a modem, 1 to 2 active "
+        "filters 1 group of 1 rule, 1 group per modem "
+        "default filter action deny "
+        "classifiers 0 to 1 per modem "
+        "service flows 2 per modem, 1 to 2 active "
         "flow priorities 2 x priority 0 weight 1, 1 x priority 1 weight 0x4 "
         "flow rates 1 x no limit, 1 x reserved 1 Mbps, 1 x sustained 10 Mbps peak 20 Mbps "
         "congestion control 1 x docsis-pie 10 ms, 2 x tail-drop "
         "modem limits 1 x 0.1 Gbps, 1 x none "
         "upstream channels 2 x ofdma 600 Mbps, 1 x sc-qam 30.72 Mbps "
-        "upstream service flows 0 to 2 a modem, 1 to 2 SIDs each "
-        "upstream checks source addresses off, CRC on "
+        "upstream service flows 0 to 2 per modem, 1 to 2 SIDs each "
+        "upstream checks source address off, CRC on "
         "upstream sessions 3 for bursts, 2 for requests, 1 for ranging "
-        "upstream waits 2 ms for order, 2 s for frames "
-        "upstream memory 1 MB held, 256 kB of it by a modem"
+        "upstream timers reorder 2 ms, reassembly 2 s "
+        "upstream memory 1 MB for pending packets, 256 kB of it per modem"
     )
 
 
@@ -341,9 +341,9 @@ def test_show_prints_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         "encryption 1 x aes-128 "
         "crypto ipsec-mb "
         "filters none "
-        "what matches no rule permit "
-        "classifiers 0 a modem "
-        "service flows 1 a modem, 1 active "
+        "default filter action permit "
+        "classifiers 0 per modem "
+        "service flows 1 per modem, 1 active "
         "upstream none"
     )
 
@@ -375,7 +375,7 @@ def test_show_refuses_a_pipe() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert one_line(done.stderr) and "pipe" in done.stderr
+    assert one_line(done.stderr) and "regular file" in done.stderr
 
 
 def test_launcher_runs_through_a_symlink(tmp_path: Path) -> None:

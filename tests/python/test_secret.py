@@ -5,8 +5,8 @@ import pytest
 import yaml
 
 from vcmts import yamls
-from vcmts.pod.voice import Voice, terminate
-from vcmts.secret import shown, yaml_fault
+from vcmts.pod.voice import Voice, write_termination_message
+from vcmts.secret import hide_keys, yaml_error_text
 
 KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
 
@@ -32,7 +32,7 @@ KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
     ],
 )
 def test_hex_of_16_digits_is_not_shown(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert hide_keys(text) == expected
 
 
 @pytest.mark.parametrize("loader", [yamls.LOADER, yaml.SafeLoader, yaml.BaseLoader])
@@ -45,13 +45,13 @@ def test_yaml_errors_do_not_show_keys(text: str, loader: type[yaml.SafeLoader]) 
     try:
         yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
-        assert KEY[:6] not in yaml_fault(error)
+        assert KEY[:6] not in yaml_error_text(error)
 
 
 def test_yaml_error_has_a_line() -> None:
     with pytest.raises(yaml.YAMLError) as error:
         yamls.safe_load("a: 1\nb: [1, 2\nc: 3\n")
-    assert "line 3, column" in yaml_fault(error.value)
+    assert "line 3, column" in yaml_error_text(error.value)
 
 
 def test_pod_messages_do_not_show_keys(
@@ -61,6 +61,6 @@ def test_pod_messages_do_not_show_keys(
         Voice(json).say("error", f"found {KEY}")
         assert capsys.readouterr().err.count("(32 characters, not shown)") == 1
     message = f"{tmp_path}/message"
-    terminate(f"found {KEY}", {"VCMTS_TERMINATION_LOG": message})
+    write_termination_message(f"found {KEY}", {"VCMTS_TERMINATION_LOG": message})
     with open(message, encoding="utf-8") as file:
         assert file.read() == "found (32 characters, not shown)\n"

@@ -17,15 +17,15 @@ from vcmts.progress import Progress
 Step = tuple[int, int, str]
 
 
-def follow(*lines: str) -> tuple[list[Step], list[str]]:
+def read_messages(*lines: str) -> tuple[list[Step], list[str]]:
     steps: list[Step] = []
     remarks: list[str] = []
-    watch.follow(lines, lambda *step: steps.append(step), remarks.append)
+    watch.read_messages(lines, lambda *step: steps.append(step), remarks.append)
     return steps, remarks
 
 
 def test_progress_lines_are_separated_from_remarks() -> None:
-    steps, remarks = follow(
+    steps, remarks = read_messages(
         "vcmts-bench: running on ordinary pages\n",
         "progress 3 20 imix: run 4 of 5\n",
         "progress 4 20\n",
@@ -48,13 +48,13 @@ def progress_of_4_steps() -> Progress:
 
 def test_program_sets_whole_progress() -> None:
     whole = progress_of_4_steps()
-    watch.on(whole)(3, 20, "third")
+    watch.whole_progress(whole)(3, 20, "third")
     assert (whole.done, whole.total, whole.text) == (3, 20, "third")
 
 
 def test_program_sets_part_of_progress() -> None:
     whole = progress_of_4_steps()
-    report = watch.part_of(whole, 2)
+    report = watch.part_progress(whole, 2)
     report(0, 0, "nothing to do")
     assert whole.done == 2
     report(5, 20, "a quarter")
@@ -80,7 +80,7 @@ print("a mistake", file=sys.stderr)
 sys.exit(7)
 """,
     )
-    status = watch.watched([*command, "--fast"], lambda *step: steps.append(step), Stopped())
+    status = watch.run_watched([*command, "--fast"], lambda *step: steps.append(step), Stopped())
     assert status == 7
     assert steps == [(1, 2, "half")]
     assert capfd.readouterr().err == "no text: \N{REPLACEMENT CHARACTER}\na mistake\n"
@@ -108,11 +108,11 @@ time.sleep(60)
             threading.Timer(0, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     with stoppable() as stopped:
-        assert watch.watched(command, report, stopped) == 130
-    assert stopped.asked
+        assert watch.run_watched(command, report, stopped) == 130
+    assert stopped.by_signal
     assert steps == [(0, 2, "ready"), (1, 2, "stopped")]
 
 
 def test_remarks_go_to_stderr_by_default(capfd: pytest.CaptureFixture[str]) -> None:
-    watch.follow(io.StringIO("one\ntwo"), lambda *step: None)
+    watch.read_messages(io.StringIO("one\ntwo"), lambda *step: None)
     assert capfd.readouterr().err == "one\ntwo\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.run.test_latency import PACKETS, measured
-from e2e.run.test_latency import captured as captured
+from e2e.run.test_latency import PACKETS, measure
+from e2e.run.test_latency import capture as capture
 from e2e.run.test_latency import config as config
 from vcmts.witness.config import load_config
 from vcmts.witness.downstream import decode_downstream
@@ -32,10 +32,10 @@ def captured_latencies(out: Path, config: Path, first_us: float) -> list[float]:
     return [(frame.time_ns - start) / 1000 + first_us for frame in decoded.frames]
 
 
-def test_reported_latencies_match_a_capture(config: Path, captured: Path, tmp_path: Path) -> None:
+def test_reported_latencies_match_a_capture(config: Path, capture: Path, tmp_path: Path) -> None:
     """A burst in a slow channel has the same delays in histogram and capture."""
-    run = measured(config, captured, tmp_path)
-    reported = run.told
+    run = measure(config, capture, tmp_path)
+    reported = run.latency
     first_us, first_packets = reported["histogram"][0]
     latencies = captured_latencies(run.out, config, first_us)
     tolerance = {"rel": 0.01, "abs": TRANSMIT_US + BUCKET_WIDTH * first_us}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.run.test_traffic_alone import CONFIG, words
+from e2e.run.test_traffic_alone import CONFIG, traffic
 from e2e.running import run
 from patience import TIMEOUT
 from vcmts.witness.pcapfile import parse_pcap, read_pcap
@@ -62,7 +62,7 @@ def follows(sent: Sent, share: Callable[[float], float], begin: float, end: floa
 def sent_packets(folder: Path, *more: str) -> Sent:
     path = folder / "sent.pcap"
     ports = (f"net_pcap0,tx_pcap={path}", "net_null1,no-rx=1")
-    done = run(words(*ports, "--send-only", *more))
+    done = run(traffic(*ports, "--send-only", *more))
     assert done.status == 0, done.stderr
     capture = read_pcap(path)
     assert capture.nanoseconds
@@ -148,7 +148,7 @@ def test_upstream_has_its_own_shape(tmp_path: Path) -> None:
     ports = (f"net_pcap0,tx_pcap={down}", f"net_pcap1,tx_pcap={up}")
     rates = ("--rate", "40Mbps", "--upstream-share", "50%", "--duration", "600ms")
     shape = ("--shape", "constant", "--upstream-shape", "bursts:period=100ms,duty=30%")
-    done = run(words(*ports, "--send-only", *rates, *shape, config=CONFIG))
+    done = run(traffic(*ports, "--send-only", *rates, *shape, config=CONFIG))
     assert done.status == 0, done.stderr
     # UEPI packets of a finished burst leave until they are flushed.
     times_up = [record.time_ns for record in read_pcap(up).records]
@@ -194,7 +194,7 @@ def test_timestamps_match_the_system_clock(tmp_path: Path) -> None:
     reader.start()
     ports = (f"net_pcap0,tx_pcap={path}", "net_null1,no-rx=1")
     rate = ("--mix", str(SIZE), "--rate", "80Mbps", "--duration", "1500ms")
-    done = run(words(*ports, "--send-only", *rate))
+    done = run(traffic(*ports, "--send-only", *rate))
     assert done.status == 0, done.stderr
     reader.join(TIMEOUT)
     result = delays(chunks)

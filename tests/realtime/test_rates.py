@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e.control.test_telemetry import LIMITED, awaited, config_text, memif, overflows, traffic
+from e2e.control.test_telemetry import (
+    LIMITED,
+    config_text,
+    memifs,
+    traffic,
+    wait_for_message,
+    wait_for_overflow,
+)
 from e2e.control.test_telemetry import config as config
 from e2e.ports import serve
 from patience import TIMEOUT
@@ -25,15 +32,15 @@ def measured_rate(plane: Plane, seconds: float) -> float:
 
 def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
     with (
-        serve("--config", config, *memif(tmp_path, "server")) as run,
+        serve("--config", config, *memifs(tmp_path, "server")) as run,
         connected(run.process.pid) as plane,
         traffic(config, 60) as sender,
     ):
-        overflows(plane)
+        wait_for_overflow(plane)
         assert measured_rate(plane, 1) == pytest.approx(1, rel=0.02)
         config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
         run.process.send_signal(signal.SIGHUP)
-        awaited(run, "read again")
+        wait_for_message(run, "read again")
         time.sleep(0.5)  # the tokens of the burst are used up
         assert measured_rate(plane, 1) == pytest.approx(3, rel=0.02)
         sender.send_signal(signal.SIGINT)

@@ -29,7 +29,7 @@ from host.prepare.system import StepError, System
 from vcmts.console import wide_console
 from vcmts.layout import machine as host_machine
 from vcmts.layout.propose import MOST_GROUPS
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 from vcmts.system.files import Files
 
 HERE = Path("/")
@@ -211,7 +211,7 @@ def apply(arguments: argparse.Namespace) -> int:
 def undo(arguments: argparse.Namespace) -> int:
     left = host_apply.undo(machine_system(arguments.machine), print, forget=arguments.forget)
     if left:
-        complain(f"{left} changes were not undone; `vcmts host undo --forget` forgets them")
+        notify(f"{left} changes were not undone; `vcmts host undo --forget` forgets them")
     return 1 if left else 0
 
 
@@ -227,5 +227,5 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         return ACTIONS[arguments.action](arguments)
     except StepError as error:
-        complain(str(error))
+        notify(str(error))
         return 1

@@ -58,7 +58,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A report with every kind of results, and one that compares two runs."""
     folder = tmp_path_factory.mktemp("report")
     files = {}
-    for name, file in report_samples.every_kind().items():
+    for name, file in report_samples.all_kinds().items():
         files[name] = folder / f"{name}.json"
         files[name].write_text(json.dumps(file), encoding="utf-8")
     second = folder / "second.json"

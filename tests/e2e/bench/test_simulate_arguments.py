@@ -26,12 +26,12 @@ def check_rejected(args: list[str], message: str, capfd: pytest.CaptureFixture[s
     [
         (["nonsense"], "nonsense: no such scenario; allowed: light, "),
         (["missing.json"], "missing.json: No such file"),
-        (["light", "--plots", "."], "--plots: goes alone"),
+        (["light", "--plots", "."], "--plots: not allowed together with"),
         (["--plots", "nowhere"], "--plots nowhere: no such folder"),
         ([UPSTREAM, "nonsense"], "nonsense: no such scenario; allowed: light-1ms, "),
         ([UPSTREAM, "missing.json"], "missing.json: [Errno 2] No such file"),
-        ([UPSTREAM, "light-1ms", "--aqm", "wred"], "--aqm: is of the downstream"),
-        ([UPSTREAM, "light-1ms", "--plots", "."], "--plots: goes alone"),
+        ([UPSTREAM, "light-1ms", "--aqm", "wred"], "--aqm: found together with --upstream"),
+        ([UPSTREAM, "light-1ms", "--plots", "."], "--plots: not allowed together with"),
         ([UPSTREAM, "--plots", "nowhere"], "--plots nowhere: no such folder"),
     ],
 )
@@ -48,7 +48,7 @@ def test_invalid_arguments_are_rejected(
 
 DOWNSTREAM_FILES = [
     ("rate = 5", "Expecting value"),
-    ("[]", "an object is expected"),
+    ("[]", "found no JSON object"),
     ("{}", "service_flows: at least one"),
     ('{"service_flows": {}}', "service_flows: an array"),
     ('{"service_flows": [1]}', "service_flows[0]: an object"),
@@ -76,7 +76,7 @@ DOWNSTREAM_FILES = [
 ]
 UPSTREAM_FILES = [
     ("rate = 5", "Expecting value"),
-    ("[]", "an object is expected"),
+    ("[]", "found no JSON object"),
     ("{}", "flows: at least one is needed"),
     ('{"flows": [1]}', "flows[0]: an object"),
     ('{"duration": 5, "warmup": 5, "flows": [{}]}', "warmup: is not less"),

@@ -100,7 +100,7 @@ def test_impairments_are_counted() -> None:
     assert result["requests"]["lost"] > 0
     assert accounts["waiting"] < 0.02 * accounts["queued"]
     silent = {"count": 5, "rate": 1e6, "conduct": "silent"}
-    result = simulate(scenario | {"flows": [scenarios.modems(10, 1e7), silent]})
+    result = simulate(scenario | {"flows": [scenarios.poisson_modems(10, 1e7), silent]})
     accounts = check_balance(result)
     assert result["flows"][1]["packets"] == 0 and accounts["silent_bytes"] == 0  # no requests
 
@@ -122,7 +122,7 @@ def recorded_events(scenario: scenarios.Scenario, folder: Path) -> Iterator[tupl
         )
 
 
-MANY_MODEMS = scenarios.modems(60, 60e6)
+MANY_MODEMS = scenarios.poisson_modems(60, 60e6)
 VALIDATED: dict[str, tuple[scenarios.Scenario, Channel]] = {
     "ofdma": (
         {"channels": scenarios.ofdma(4), "flows": [MANY_MODEMS | {"rate": 30e6}]},

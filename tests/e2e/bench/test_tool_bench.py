@@ -161,7 +161,7 @@ def test_interrupted_run_stores_results(tmp_path: Path) -> None:
         run_bench.send_signal(signal.SIGINT)
         remaining = list(lines)
         assert run_bench.wait() == 130
-    assert remaining[-1] == f"vcmts: interrupted: what was measured is in {report}\n"
+    assert remaining[-1] == f"vcmts: interrupted: the results so far are in {report}\n"
     stored = json.loads(report.read_text())
     assert stored["complete"] is False
     (result,) = stored["results"]
@@ -195,7 +195,7 @@ def test_cost_is_measured_per_number_of_classifiers(tmp_path: Path) -> None:
     memory = [result["memory_bytes"] for result in stored["results"][::2]]
     assert memory == sorted(set(memory))
     assert all(result["start_seconds"] > 0 for result in stored["results"])
-    assert "classifiers of a modem: reference cycles per packet" in done.stdout
+    assert "classifiers per modem: reference cycles per packet" in done.stdout
 
 
 def config_without_upstream(folder: Path) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from e2e.changes.replay import ChangeReplay, single_config
 from vcmts.witness.model import Config
 from witness.classify import Dropped, Model
-from witness.epochs import Placed, sequence_of
+from witness.epochs import DecodedFrame, frame_sequence
 
 FLOW_REMOVED = "service_flow_removed"
 
@@ -76,21 +76,21 @@ class DownstreamProof:
         return expected
 
     @cached_property
-    def streams(self) -> dict[Stream, list[Placed]]:
+    def streams(self) -> dict[Stream, list[DecodedFrame]]:
         """Transmitted frames per stream, by sequence number. A frame in an open DEPI frame may be
         sent after its flow was replaced; the key of the frame shows its epoch."""
-        streams: dict[Stream, list[Placed]] = {}
+        streams: dict[Stream, list[DecodedFrame]] = {}
         for placed in self.replay.decoded.frames:
             service = placed.record.service
             assert service is not None
             if service.dsid is not None:
                 stream = (service.dsid, self.incarnation(service.dsid, placed.epoch))
                 streams.setdefault(stream, []).append(placed)
-        return {stream: sorted(frames, key=sequence_of) for stream, frames in streams.items()}
+        return {stream: sorted(frames, key=frame_sequence) for stream, frames in streams.items()}
 
     @cached_property
-    def without_dsid(self) -> dict[bytes, list[Placed]]:
-        frames: dict[bytes, list[Placed]] = {}
+    def without_dsid(self) -> dict[bytes, list[DecodedFrame]]:
+        frames: dict[bytes, list[DecodedFrame]] = {}
         for placed in self.replay.decoded.frames:
             assert placed.record.service is not None and placed.record.modem is not None
             if placed.record.service.dsid is None:
@@ -103,7 +103,7 @@ class DownstreamProof:
         assert set(self.streams) <= set(self.expected.streams)
         for stream, frames in self.streams.items():
             packets = self.expected.streams[stream][: len(frames)]
-            assert [sequence_of(frame) for frame in frames] == list(range(len(frames))), stream
+            assert [frame_sequence(frame) for frame in frames] == list(range(len(frames))), stream
             assert [f.record.ethernet for f in frames] == [p.frame for p in packets], stream
             for frame, packet in zip(frames, packets, strict=True):
                 assert frame.epoch >= packet.epoch, stream

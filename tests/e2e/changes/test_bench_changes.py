@@ -28,7 +28,7 @@ def measure(folder: Path, *cases: str) -> tuple[dict[str, Any], str]:
 def test_each_case_reports_results_and_proves_packets(tmp_path: Path) -> None:
     results, printed = measure(tmp_path, "changes", "coming", "reload", "many")
     assert list(results) == ["changes", "coming", "reload", "many"]
-    assert "single changes beside traffic" in printed
+    assert "single changes during traffic" in printed
     for case, result in results.items():
         for run in result["measured"]:
             assert run["sent"] >= run["proven"] + run["lost"], case

@@ -10,12 +10,12 @@ from e2e.changes.replay import MS, Change, change, replay_changes
 from e2e.changes.test_replay_changes import FLUSH_NS, STEP_NS, T_NS, TEXT, burst
 from e2e.traffic import START_NS
 from vcmts.witness.ehdr import BpDown
-from witness.epochs import Placed, dsid_of, sequence_of
+from witness.epochs import DecodedFrame, frame_dsid, frame_sequence
 
 pytestmark = pytest.mark.replay
 
 
-def key_sequence(frame: Placed) -> int:
+def key_sequence(frame: DecodedFrame) -> int:
     assert frame.record.header is not None
     [privacy] = [e for e in frame.record.header.elements if isinstance(e, BpDown)]
     return privacy.key_sequence
@@ -39,8 +39,8 @@ def test_rolled_keys_encrypt_in_order(rolls: int, tmp_path: Path) -> None:
         ]
     replay = replay_changes(tmp_path, TEXT, sent, changes)
     assert DownstreamProof(replay).check() == 0
-    frames = [f for f in replay.decoded.frames if dsid_of(f) == 1]
-    keys = [key_sequence(frame) for frame in sorted(frames, key=sequence_of)]
+    frames = [f for f in replay.decoded.frames if frame_dsid(f) == 1]
+    keys = [key_sequence(frame) for frame in sorted(frames, key=frame_sequence)]
     assert len(keys) == len(sent)
     order = [number for number, before in zip(keys, [-1, *keys], strict=False) if number != before]
     assert order == [(5 + n) % 16 for n in range(rolls + 1)]

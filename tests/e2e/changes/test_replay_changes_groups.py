@@ -12,7 +12,7 @@ import pytest
 from e2e import service_groups as sg
 from e2e.changes.replay import MS, Change, ChangeReplay, Epoch, Json, change, replay_changes
 from e2e.traffic import START_NS
-from vcmts.witness.groups import alone
+from vcmts.witness.groups import group_document
 from vcmts.witness.pcapfile import Record
 from witness.epochs import State, decode_epochs
 
@@ -28,7 +28,7 @@ Server = tuple[Json, list[Json]]
 def server_config(groups: int = 3, **keys: object) -> Server:
     server = sg.small_server_config()
     server["service_groups"] = server["service_groups"][:groups]
-    return server | keys, [alone(server, item) for item in server["service_groups"]]
+    return server | keys, [group_document(server, item) for item in server["service_groups"]]
 
 
 def traffic(groups: Sequence[Json], up: bool) -> list[Record]:

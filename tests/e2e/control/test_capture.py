@@ -36,7 +36,7 @@ from vcmts.control.client import Client
 from vcmts.witness.bpi import decrypt_pdu
 from vcmts.witness.config import load_config
 from vcmts.witness.docsis import decode_frame
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 
 ETHERNET, DOCSIS, FRAGMENTS = 1, 143, 147
 DS_FRAME, DS_ENCRYPTED = "sg 1 downstream frame out", "sg 1 downstream encrypt_collect out"
@@ -117,7 +117,7 @@ def test_upstream_frames_match_before_and_after_decryption(server: CaptureServer
     assert all("flow 301" in packet.comment for packet in capture.packets)
 
 
-def test_tshark_reads_captures_of_all_stages(server: CaptureServer, stage: Stage) -> None:
+def test_tshark_reads_captures_of_all_stages(server: CaptureServer, tshark: Tshark) -> None:
     stages = ("receive", "classify", "schedule", "encrypt_collect", "depi", "validate",
               "uepi", "reassemble", "extract", "verify_source", "transmit")  # fmt: skip
     seen: set[str] = set()
@@ -125,13 +125,13 @@ def test_tshark_reads_captures_of_all_stages(server: CaptureServer, stage: Stage
         capture = run_capture(server, "--stage", ",".join(stages), "--dropped", "--sample", "7",
                         "--snaplen", "1600", "--seconds", "0.5", "--rate", "6000")  # fmt: skip
         seen = {name.split()[3] for name in capture.links}
-    copy = stage.folder / "live.pcapng"
+    copy = tshark.folder / "live.pcapng"
     copy.write_bytes((server.folder / "out.pcapng").read_bytes())
     copy.chmod(0o644)
     fields = [word for name in ("frame.comment", "frame.interface_name", "frame.encap_type",
               "_ws.malformed") for word in ("-e", name)]  # fmt: skip
     script = ["-X", "lua_script:wireshark/docsis-psp.lua"]
-    output = stage.run(["tshark", "-n", *script, "-r", str(copy), "-T", "fields", *fields])
+    output = tshark.run(["tshark", "-n", *script, "-r", str(copy), "-T", "fields", *fields])
     rows = [line.split("\t") for line in output.splitlines()]
     encapsulations = {ETHERNET: "1", DOCSIS: "33", FRAGMENTS: "45"}
     assert [row[:3] for row in rows] == [
@@ -151,7 +151,7 @@ def test_capture_ends_when_reader_closes_pipe(server: CaptureServer) -> None:
         process.stdout.close()
         messages = process.stderr.read().decode()
         assert process.wait(TIMEOUT) == 0
-    assert messages == "vcmts: who read the capture is gone; it was ended\n"
+    assert messages == "vcmts: the reader of the pipe has ended, so the capture was ended\n"
 
 
 def test_full_disk_is_reported(server: CaptureServer) -> None:
@@ -161,7 +161,7 @@ def test_full_disk_is_reported(server: CaptureServer) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == (
-        "vcmts: /dev/full: No space left on device; what came before is in /dev/full\n"
+        "vcmts: /dev/full: No space left on device; the packets before are in /dev/full\n"
     )
 
 
@@ -176,7 +176,7 @@ def test_file_at_size_limit_ends_with_complete_packet(server: CaptureServer) -> 
         env=environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    assert "File too large; what came before is in" in done.stderr
+    assert "File too large; the packets before are in" in done.stderr
     read_pcapng(out.read_bytes())
 
 

@@ -188,4 +188,4 @@ def test_requests_return_state_or_error(config: Path, capfd: pytest.CaptureFixtu
         assert run.stop().status == 0
     assert not any((folder / f"vcmtsd-{pid}").exists() for folder in folders())
     done = vcmts("telemetry", "--pid", pid, "delay")
-    assert done.status == 2 and "no vcmtsd" in done.messages[0]
+    assert done.status == 2 and "not vcmtsd" in done.messages[0]

@@ -17,7 +17,7 @@ from e2e.run.test_run_kernel import NAMESPACE, PROBES, is_permitted
 from e2e.running import Completed, check_completed, run, stop_process
 from e2e.traffic import START_NS, generate
 from patience import TIMEOUT
-from vcmts.control.place import folders
+from vcmts.control.sockets import folders
 from vcmts.paths import CHECKOUT, build_directory
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap

@@ -128,7 +128,7 @@ def test_missing_program_is_reported(prefix: Path, tmp_path: Path) -> None:
     (copy / "bin" / "vcmts-traffic").unlink()
     done = vcmts(copy, "run", "--config", config, "--duration", "1s")
     assert done.status == 2
-    assert done.messages[-1].startswith("vcmts: vcmts-traffic is not in ")
+    assert done.messages[-1].startswith("vcmts: vcmts-traffic not found in ")
     assert done.messages[-1].endswith("on Debian, apt install vcmts-traffic")
     shown = vcmts(copy, "show", tmp_path / "no.yaml")
     assert shown.status == 2 and "./vcmts" not in shown.stderr

@@ -200,7 +200,7 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
         until(lambda: pod.refused_changes() == 2, "a second change refused")
         new_start = config_yaml("700 Mbps", "max_queued: 4096\n")
         mount_files(folder / "config", 5, vcmts=new_start)
-        pod.wait_for("vcmts.yaml: refused: all stays as it was")
+        pod.wait_for("vcmts.yaml: refused: nothing was changed")
         assert pod.channel_rates() == ["800 Mbps", "900 Mbps"]
         assert "max_queued" not in (folder / "run" / "vcmts.yaml").read_text()
 
@@ -221,8 +221,8 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
     messages = [line["message"] for line in pod.log()]
     drained = [n for n, line in enumerate(messages) if line.endswith("receives nothing more")]
     assert len(drained) == 2
-    assert messages.index("drained: nothing is held") > messages.index(
-        "stopping: all service groups drain, for at most 60 s"
+    assert messages.index("drained: nothing is pending") > messages.index(
+        "stopping: draining all service groups for up to 60 s"
     )
     assert pod.termination() == ""
 
@@ -301,12 +301,12 @@ os.wait()
         (
             "os.kill(os.getpid(), signal.SIGILL)",
             128 + signal.SIGILL,
-            "vcmtsd ended by SIGILL: this node's CPU lacks instructions that it was built for",
+            "vcmtsd ended by SIGILL: it was built for instructions that this node's CPU lacks",
         ),
         (
             "os.kill(os.getpid(), signal.SIGKILL)",
             128 + signal.SIGKILL,
-            "vcmtsd was killed: more memory than the pod's limit?",
+            "vcmtsd was killed: did it exceed the pod's memory limit?",
         ),
     ],
     ids=["mistake", "trouble", "instruction", "memory"],
@@ -339,7 +339,9 @@ def test_missing_resources_are_reported(folder: Path) -> None:
     mount_files(folder / "config", 2, vcmts=layout + groups)
     message = fail_to_start(folder)
     if len(os.sched_getaffinity(0)) < 25:
-        assert message.startswith("cores: found ") and "12 service groups of 1us1t_1ds2t" in message
+        assert (
+            message.startswith("cores: found ") and "12 service groups with 1us1t_1ds2t" in message
+        )
     for number, (invalid, reason) in enumerate(INVALID_FILES, start=3):
         mount_files(folder / "config", number, vcmts=invalid)
         assert reason in fail_to_start(folder)

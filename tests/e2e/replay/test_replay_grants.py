@@ -20,7 +20,7 @@ from vcmts.witness.docsis import Request, decode_frame, encode_request
 from vcmts.witness.l2tp import decode_datagram
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 from vcmts.witness.uepi import RequestRecord
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 from witness.maps import Channel, Flow, Grant, Map, Validator, read
 from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
@@ -212,10 +212,10 @@ def test_same_input_gives_same_output(replayed: Replayed, tmp_path: Path) -> Non
     assert again.stats == replayed.stats
 
 
-def test_tshark_finds_no_errors(replayed: Replayed, stage: Stage) -> None:
-    pcap = stage.folder / "grants.pcap"
+def test_tshark_finds_no_errors(replayed: Replayed, tshark: Tshark) -> None:
+    pcap = tshark.folder / "grants.pcap"
     copyfile(replayed.out, pcap)
-    rows = stage.fields(pcap, "docsis_map.numie", "_ws.malformed")
+    rows = tshark.fields(pcap, "docsis_map.numie", "_ws.malformed")
     assert len([row for row in rows if row["docsis_map.numie"]]) == len(replayed.messages.maps)
     assert not any(row["_ws.malformed"] for row in rows)
-    assert not any(stage.experts(pcap))
+    assert not any(tshark.experts(pcap))

@@ -10,7 +10,7 @@ from e2e import service_groups
 from e2e.running import run, vcmtsd
 from e2e.service_groups import GROUPS, sent_by_modems, sent_to_channels
 from vcmts.paths import program
-from vcmts.witness.groups import alone
+from vcmts.witness.groups import group_document
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ def write_profile(folder: Path) -> list[Json]:
     text = service_groups.profile_yaml()
     (folder / "server.yaml").write_text(text, encoding="utf-8")
     server = json.loads(service_groups.profile_json())
-    groups = [alone(server, item) for item in server["service_groups"]]
+    groups = [group_document(server, item) for item in server["service_groups"]]
     for group in groups:
         service_groups.write_config(folder, f"alone{group['service_group']}.yaml", group)
     return groups

@@ -13,7 +13,7 @@ from vcmts.witness.config import load_config
 from vcmts.witness.depi import Reassembler, decode_psp
 from vcmts.witness.l2tp import decode_datagram
 from vcmts.witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
-from wireshark.stage import Stage
+from wireshark.tshark import Tshark
 
 pytestmark = pytest.mark.replay
 
@@ -42,7 +42,7 @@ def valid_traffic() -> list[bytes]:
 
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=list(VARIANTS))
 def replayed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, stage: Stage
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tshark: Tshark
 ) -> DownstreamReplay:
     text = replace_values(SMALL.read_text(), **request.param)
     sent = records_of(valid_traffic(), START_NS, 7_000)
@@ -71,11 +71,11 @@ def values(rows: Records, name: str) -> Counter[int]:
     return Counter(int(value, 0) for row in rows for value in row[name])
 
 
-def test_tshark_dissects_mac_frames(replayed: DownstreamReplay, stage: Stage) -> None:
+def test_tshark_dissects_mac_frames(replayed: DownstreamReplay, tshark: Tshark) -> None:
     frames = mac_frames(replayed)
-    pcap = stage.folder / "docsis.pcap"
+    pcap = tshark.folder / "docsis.pcap"
     write_pcap(pcap, records_of(frames), LINKTYPE_DOCSIS)
-    rows = stage.fields(
+    rows = tshark.fields(
         pcap,
         *("docsis.hcs.status", "docsis.len", "docsis.ehdr.ds_dsid", "docsis.ehdr.ds_traffic_pri"),
         *("docsis.ehdr.said", "_ws.expert.severity", "_ws.malformed"),
@@ -93,11 +93,11 @@ def test_tshark_dissects_mac_frames(replayed: DownstreamReplay, stage: Stage) ->
     assert values(rows, "docsis.ehdr.said") == Counter(m.security.said for m in modems if m)
 
 
-def test_tshark_dissects_depi_frames(replayed: DownstreamReplay, stage: Stage) -> None:
+def test_tshark_dissects_depi_frames(replayed: DownstreamReplay, tshark: Tshark) -> None:
     """Dissects the output file with docsis-psp.lua, as a user does."""
-    pcap = stage.folder / "out.pcap"
+    pcap = tshark.folder / "out.pcap"
     pcap.write_bytes(replayed.out_path.read_bytes())
-    rows = stage.fields(
+    rows = tshark.fields(
         pcap,
         *("l2tp.sid", "psp.seq", "psp.count", "psp.gap", "psp.late", "docsis.hcs.status"),
         *("_ws.expert.severity", "_ws.malformed", "udp.dstport"),

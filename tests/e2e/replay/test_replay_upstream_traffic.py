@@ -22,7 +22,7 @@ from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 from vcmts.witness.strict_bursts import read_bursts
 from vcmts.witness.strict_frames import Decoded
-from wireshark.stage import EXPERTS, UEPI_EXPERTS, Stage
+from wireshark.tshark import EXPERTS, UEPI_EXPERTS, Tshark
 from witness.sample import UPSTREAM
 from witness.strict_upstream import decode_upstream
 
@@ -122,20 +122,20 @@ def test_replay_transmits_all_frames(captured: Captured, tmp_path: Path) -> None
     assert not counters["bad_requests"] and not counters["requests_lost"]
 
 
-def copy_for_tshark(stage: Stage, captured: Captured) -> Path:
+def copy_for_tshark(tshark: Tshark, captured: Captured) -> Path:
     """Copies the capture to a folder that tshark may read."""
-    pcap = stage.folder / "traffic.pcap"
+    pcap = tshark.folder / "traffic.pcap"
     pcap.write_bytes(captured.path.read_bytes())
     pcap.chmod(0o644)
     return pcap
 
 
 @pytest.mark.parametrize("captured", ["300 modems"], indirect=True)
-def test_documented_filter_prints_nothing(captured: Captured, stage: Stage) -> None:
+def test_documented_filter_prints_nothing(captured: Captured, tshark: Tshark) -> None:
     """The filter of docs/wireshark.md prints nothing for a capture without loss and errors."""
-    pcap = copy_for_tshark(stage, captured)
-    assert stage.tshark(pcap, "-Y", "psp && _ws.expert") == ""
-    joined = stage.tshark(pcap, "-Y", "docsis_uepi.joined.part")  # it has joined segments
+    pcap = copy_for_tshark(tshark, captured)
+    assert tshark.read(pcap, "-Y", "psp && _ws.expert") == ""
+    joined = tshark.read(pcap, "-Y", "docsis_uepi.joined.part")  # it has joined segments
     assert joined  # their number depends on the machine
 
 
@@ -200,15 +200,15 @@ def expert_messages(rows: list[dict[str, list[str]]]) -> dict[int, set[str]]:
     [(name, lags) for name in VARIANTS for lags in (False, True)][:-1],
     indirect=["captured"],
 )
-def test_tshark_reads_all_packets(captured: Captured, stage: Stage, lags: bool) -> None:
+def test_tshark_reads_all_packets(captured: Captured, tshark: Tshark, lags: bool) -> None:
     """The dissector has no configuration. It joins segments as a modem has the same SID on all
     channels of a flow."""
-    pcap = copy_for_tshark(stage, captured)
+    pcap = copy_for_tshark(tshark, captured)
     records: Sequence[Record] = captured.records
     if lags:
         records = delay_ofdma(captured)
         write_pcap(pcap, records)
-    rows = stage.fields(pcap, *COUNTED, *EXPERT_NAMES, options=DISABLED_PROTOCOLS)
+    rows = tshark.fields(pcap, *COUNTED, *EXPERT_NAMES, options=DISABLED_PROTOCOLS)
     decoded, summary = captured.decoded, captured.summary
     assert len(rows) == summary["uepi_packets"]
     expected = expected_experts(records, captured.config)

@@ -63,5 +63,5 @@ def test_cipher_with_config_is_rejected(folder: Path) -> None:
     done = vcmts("run", "--config", path, "--cipher", "des")
     assert done.status == 2
     assert done.messages == [
-        "vcmts: --cipher: found des beside --config, allowed: with --profile only; the file says it"
+        "vcmts: --cipher: found des with --config, allowed: with --profile only; set it in the file"
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import Completed, run, vcmts
-from python.layout_machines import server
+from python.layout_machines import server_yaml
 from vcmts.paths import program
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -19,7 +19,7 @@ TWO_CORES = pytest.mark.skipif(len(CPUS) < 2, reason="needs two cores")
 
 def write(folder: Path, threads: str, groups: int, own: dict[int, str] | None = None) -> Path:
     path = folder / "server.yaml"
-    path.write_text(server(threads, [True] * groups, own=own), encoding="utf-8")
+    path.write_text(server_yaml(threads, [True] * groups, own=own), encoding="utf-8")
     return path
 
 

@@ -14,7 +14,7 @@ from e2e.run.test_tool_run import run_args, tool_command
 from e2e.running import environment, vcmts
 from patience import TIMEOUT, until
 from python.control.test_top_live import terminal
-from vcmts.control.place import of_process
+from vcmts.control.sockets import process_socket
 
 TOP_MESSAGE = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal")
 
@@ -56,19 +56,19 @@ def test_top_shows_run_until_its_end(folder: Path) -> None:
         assert process.stderr is not None
         match = next(match for line in process.stderr if (match := TOP_MESSAGE.match(line)))
         check_figures(match[1])
-        path = of_process(int(match[1]))
+        path = process_socket(int(match[1]))
         with terminal(str(path)) as screen:
-            screen.sees(f"vcmtsd {match[1]}  up")
+            screen.wait_for(f"vcmtsd {match[1]}  up")
             screen.press("\r")
-            screen.sees("service group 1")
+            screen.wait_for("service group 1")
             screen.press("\r")
-            screen.sees("20, downstream")
+            screen.wait_for("20, downstream")
             screen.press("\x1b[B\r")
-            screen.sees("SFID")
+            screen.wait_for("SFID")
             screen.press("\x1b")
-            screen.sees("20, downstream")
+            screen.wait_for("20, downstream")
             process.send_signal(signal.SIGINT)
-            assert screen.end() == 1
-            assert "vcmts: vcmtsd has ended" in screen.heard
+            assert screen.wait() == 1
+            assert "vcmts: vcmtsd ended" in screen.output
         process.communicate(timeout=TIMEOUT)
     assert (folder / "summary.json").exists()

@@ -137,7 +137,7 @@ def test_single_size_has_no_fit() -> None:
 def test_fits_are_printed() -> None:
     text = show_pipeline(*results_by_size(300, 0.8))
     rows = [" ".join(line.replace("│", " ").split()) for line in text.splitlines()]
-    assert "by a line through 4 sizes (Theil-Sen)" in text
+    assert "linear fit of 4 sizes (Theil-Sen)" in text
     assert "encrypt 150.0 0.4000 1.00" in rows
     assert "all stages 300.0 0.8000 1.00" in rows
 
@@ -145,18 +145,18 @@ def test_fits_are_printed() -> None:
 def test_two_threads_have_their_own_table() -> None:
     pair = {"upper_mac": 150.0, "lower_mac": 51.0, "gbps": 25.5, "gbps_per_core": 12.75}
     text = show_pipeline(DOWN, DOWN | {"threads": 2, "pair": pair | {"bound_by": "upper_mac"}})
-    one, two = text.split("downstream, group, two threads at the same time")
-    assert "Gbps a core" in one and "Gbps of the pair" not in one
+    one, two = text.split("downstream, group, two concurrent threads")
+    assert "Gbps per core" in one and "Gbps of the pair" not in one
     rows = [" ".join(line.replace("│", " ").split()) for line in two.splitlines()]
-    for row in ("upper MAC, a core 150", "lower MAC, a core 51", "Gbps of the pair 25.5"):
+    for row in ("upper MAC, own core 150", "lower MAC, own core 51", "Gbps of the pair 25.5"):
         assert row in rows
-    assert not any(row.startswith("Gbps a core") for row in rows)
+    assert not any(row.startswith("Gbps per core") for row in rows)
 
 
 def layouts(*options: str) -> tuple[int, ...]:
     parser = argparse.ArgumentParser()
     bench_pipeline.add_arguments(parser)
-    return bench_pipeline.layouts(parser.parse_args(options))
+    return bench_pipeline.thread_counts(parser.parse_args(options))
 
 
 def test_two_threads_need_two_cores(
@@ -167,10 +167,9 @@ def test_two_threads_need_two_cores(
     assert capfd.readouterr().err == ""
     assert layouts("--threads", "both") == (1,)
     assert capfd.readouterr().err == (
-        "vcmts: --threads both: found 1 core that may be used, needed: 2; measured is "
-        "--threads 1 alone\n"
+        "vcmts: --threads both: found 1 usable core, needed: 2; measuring only --threads 1\n"
     )
-    with pytest.raises(MistakeError, match="found 1 core that may be used, needed: 2; choose"):
+    with pytest.raises(MistakeError, match="found 1 usable core, needed: 2; choose"):
         layouts("--threads", "2")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5})
     assert layouts("--threads", "2") == (2,)
@@ -178,20 +177,20 @@ def test_two_threads_need_two_cores(
 
 
 def test_upstream_has_one_thread() -> None:
-    with pytest.raises(MistakeError, match="the upstream runs on one"):
+    with pytest.raises(MistakeError, match="upstream, which has one thread"):
         layouts("--threads", "2", "--direction", "upstream")
 
 
 def stop_of(requested: bool) -> Stopped:
     stop = Stopped()
-    stop.asked = requested
+    stop.by_signal = requested
     return stop
 
 
 def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert bench_common.nothing(stop_of(True), 0) == 130
+    assert bench_common.no_results(stop_of(True), 0) == 130
     assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
-    assert bench_common.nothing(stop_of(False), 2) == 2
+    assert bench_common.no_results(stop_of(False), 2) == 2
     assert capfd.readouterr().err == ""
     for requested, status, ended, complete in (
         (True, 0, 130, False),
@@ -203,7 +202,7 @@ def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[s
         measurement = Measurement("pipeline", ["./vcmts"], "group", HOST, results=[DOWN])
         assert bench_common.store(measurement, str(path), stop_of(requested), status) == ended
         assert results.read(path)["complete"] == complete
-        message = f"vcmts: interrupted: what was measured is in {path}\n" if requested else ""
+        message = f"vcmts: interrupted: the results so far are in {path}\n" if requested else ""
         assert capfd.readouterr().err == message
 
 
@@ -259,7 +258,7 @@ def test_scheduler_table_per_case_and_column_per_load() -> None:
     assert both == ["both 80 88", "both 400 404", "both 800 808", "both 120 132"]
     assert "vcmts / rte_sched 0.20 0.22" in rows
     assert "dropped 12.5% 12.5%" in rows
-    assert "call that finds nothing - -" in rows
+    assert "call without a packet - -" in rows
     assert "TSC 2.00 GHz" in second
 
 
@@ -304,9 +303,9 @@ def test_measurement_starts_with_a_program(monkeypatch: pytest.MonkeyPatch, tmp_
 
     for module in (results, bench_pipeline, bench_cost):
         monkeypatch.setattr(module, "now", lambda: clock)
-    monkeypatch.setattr(bench_common, "measured", minute)
+    monkeypatch.setattr(bench_common, "run_benchmark", minute)
     monkeypatch.setattr(bench_pipeline, "command_of", lambda *_: [])
-    monkeypatch.setattr(bench_pipeline, "layouts", lambda _: (1, 2))
+    monkeypatch.setattr(bench_pipeline, "thread_counts", lambda _: (1, 2))
     _, both = bench_pipeline.measure(argparse.Namespace(), tmp_path, tmp_path, Stopped())
     assert both is not None
     assert both.as_json()["seconds"] == 120
@@ -314,7 +313,7 @@ def test_measurement_starts_with_a_program(monkeypatch: pytest.MonkeyPatch, tmp_
     arguments = argparse.Namespace(profile="a", cipher=None)
     points = bench_cost.points(parse_name(PROFILE), ["modems"], full=False)
     progress = Progress("", 1, lambda _: None)
-    _, sizes = bench_cost.sweep(arguments, points, progress, tmp_path, Stopped())
+    _, sizes = bench_cost.measure_all(arguments, points, progress, tmp_path, Stopped())
     assert sizes is not None
     assert sizes.as_json()["seconds"] == 60 * len(points)
 

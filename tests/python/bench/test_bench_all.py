@@ -46,10 +46,10 @@ def steps_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_steps_accept_their_options(config: list[str], tmp_path: Path) -> None:
     """Also with a configuration file."""
     options = parse("--folder", str(tmp_path), *config)
-    for step in bench_all.chosen(options):
+    for step in bench_all.selected_steps(options):
         parser = argparse.ArgumentParser()
         importlib.import_module(f"vcmts.bench.{step}").add_arguments(parser)
-        parsed = parser.parse_args(bench_all.words(step, options))
+        parsed = parser.parse_args(bench_all.step_arguments(step, options))
         assert parsed.json == str(tmp_path / f"bench-{step}.json")
 
 
@@ -57,7 +57,7 @@ def test_steps_use_stored_results(tmp_path: Path) -> None:
     """Goals use four kinds of results. Missing results are not passed."""
 
     def files(step: str) -> list[str]:
-        return bench_all.words(step, parse("--folder", str(tmp_path)))[2:]
+        return bench_all.step_arguments(step, parse("--folder", str(tmp_path)))[2:]
 
     assert files("goals") == []
     for kind in ("throughput", "scheduler", "latency", "power", "cost"):
@@ -69,11 +69,11 @@ def test_steps_use_stored_results(tmp_path: Path) -> None:
 
 
 def test_configuration_file_omits_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    steps = bench_all.chosen(parse("--config", "own.yaml"))
+    steps = bench_all.selected_steps(parse("--config", "own.yaml"))
     assert steps == ["pipeline", "scheduler", "throughput", "latency", "power", "goals"]
     assert "cost changes one number of a profile" in capsys.readouterr().err
-    with pytest.raises(MistakeError, match="choose --profile"):
-        bench_all.chosen(parse("--config", "own.yaml", "--only", "cost"))
+    with pytest.raises(MistakeError, match="it needs --profile"):
+        bench_all.selected_steps(parse("--config", "own.yaml", "--only", "cost"))
 
 
 def test_steps_run_in_order_of_dependencies(tmp_path: Path, steps_run: list[str]) -> None:

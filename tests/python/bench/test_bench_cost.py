@@ -21,14 +21,14 @@ def test_service_groups_are_measured_once() -> None:
     assert len({(p.profile, p.sizes) for p in points}) == len(points)
     base = points[0]
     assert (base.profile, base.sizes) == (BASE.name, BASE.sizes)
-    assert dict(base.places) == {
+    assert dict(base.sweeps) == {
         "modems": 300,
         "filter_rules": 22,
         "classifiers": 16,
         "service_flows": 8,
         "channels": 6,
     }
-    assert sum(len(p.places) for p in points) == sum(len(SWEEPS[what].values) for what in SWEPT)
+    assert sum(len(p.sweeps) for p in points) == sum(len(SWEEPS[what].values) for what in SWEPT)
 
 
 def test_points_change_one_number() -> None:
@@ -47,9 +47,9 @@ def test_points_change_one_number() -> None:
             )
             if one != two
         ]
-        numbers = {what for what, _ in point.places}
+        numbers = {what for what, _ in point.sweeps}
         assert differ == ([] if len(numbers) > 1 else list(numbers))
-        for what, value in point.places:
+        for what, value in point.sweeps:
             actual = {
                 "modems": other.modems,
                 "channels": other.ofdm,
@@ -70,21 +70,21 @@ def test_points_are_sorted_by_modems() -> None:
 def test_base_is_one_of_the_points() -> None:
     base = profile.parse_name("3ofdm-32sc-qam_500cms_none_2021")
     points = bench_cost.points(base, SWEPT, full=False)
-    (own,) = [p for p in points if len(p.places) > 1]
+    (own,) = [p for p in points if len(p.sweeps) > 1]
     assert (own.profile, own.sizes) == (base.name, base.sizes)
-    assert dict(own.places) == {
+    assert dict(own.sweeps) == {
         "modems": 500,
         "filter_rules": 16,
         "classifiers": 16,
         "service_flows": 8,
         "channels": 3,
     }
-    names = {p.profile for p in points for what, _ in p.places if what == "channels"}
+    names = {p.profile for p in points for what, _ in p.sweeps if what == "channels"}
     assert names == {f"{n}ofdm-32sc-qam_500cms_none_2021" for n in (2, 3, 6, 24)}
 
 
 def test_flows_are_a_number_of_the_traffic() -> None:
-    point = bench_cost.changed(BASE, "flows", 5000)
+    point = bench_cost.change_number(BASE, "flows", 5000)
     assert (point.profile, point.sizes, point.flows) == (BASE.name, BASE.sizes, 5000)
 
 
@@ -109,7 +109,7 @@ def report(total: float, per_modem: float) -> dict[str, Any]:
 
 
 def results_of(modems: int, total: float) -> list[dict[str, Any]]:
-    point = Point(f"6ofdm-0sc-qam_{modems}cms_aes", BASE.sizes, places=(("modems", modems),))
+    point = Point(f"6ofdm-0sc-qam_{modems}cms_aes", BASE.sizes, sweeps=(("modems", modems),))
     return list(bench_cost.results_of(point, report(total, total / modems)))
 
 
@@ -146,7 +146,7 @@ def test_table_has_cycles_memory_and_start() -> None:
 
 
 def test_similar_remarks_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
-    say = bench_cost.each_once()
+    say = bench_cost.print_each_once()
     for line in ("fewer than 566 MB", "fewer than 1024 MB", "no memory"):
         say(line)
     assert capfd.readouterr().err == "fewer than 566 MB\nno memory\n"

@@ -157,7 +157,7 @@ def test_zero_loss_rate_is_a_share_of_the_cycles(bench: Bench) -> None:
     assert bench(*QUICK, *args, cycles=cycles) == 0
     (one,) = bench.stored()["results"]
     assert one["value"] == pytest.approx(0.8, abs=0.005) and one["runs"] == 5
-    assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, bound by data plane", False)
+    assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, limited by data plane", False)
 
 
 def test_disturbed_zero_loss_rate(bench: Bench) -> None:
@@ -172,8 +172,8 @@ def test_disturbed_zero_loss_rate(bench: Bench) -> None:
     [
         (carried(2, 1, confirmed=False), "no rate was confirmed"),
         ({"transport": "ports"}, "transport: found ports, needed: rings"),
-        (carried(2, 1, upstream_mix="84"), "imix and upstream-imix were not measured at once"),
-        (carried(2, 1, gbps={"downstream": 1.0, "total": 1.0}), "were not measured at once"),
+        (carried(2, 1, upstream_mix="84"), "imix and upstream-imix were not measured together"),
+        (carried(2, 1, gbps={"downstream": 1.0, "total": 1.0}), "were not measured together"),
         ({"kind": "latency", "results": []}, "kind: found latency, needed: throughput"),
     ],
 )
@@ -238,7 +238,7 @@ def test_bound_of_missed_goal_is_printed(bench: Bench, monkeypatch: pytest.Monke
     bound = replace(goals.load()["memory"], at_most=95, bound="its 300 modems")
     monkeypatch.setattr(goals, "load", lambda: {"memory": bound})
     assert bench(*QUICK, "--only", "memory") == 0
-    assert "memory of 300 modems is bound by its 300 modems" in bench.output()[0].splitlines()
+    assert "memory of 300 modems is limited by its 300 modems" in bench.output()[0].splitlines()
 
 
 def test_requested_goal_without_second_core_fails(bench: Bench) -> None:
@@ -262,7 +262,7 @@ def test_unrequested_goals_may_be_missing(bench: Bench) -> None:
 
 def test_runs_must_overlap(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", late=2000) == 1
-    assert "no two runs were measured at one time" in bench.output()[1]
+    assert "no two concurrent runs overlapped enough" in bench.output()[1]
     assert bench(*QUICK, "--only", "cores", late=500) == 0
 
 
@@ -305,5 +305,5 @@ def test_hyper_threads_are_not_second_cores(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(goals_measure, "siblings", lambda one, other: one % 2 == other % 2)
     assert (goals_measure.own_core(), goals_measure.second_core()) == (1, 0)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 3})
-    with pytest.raises(MistakeError, match="no hyper-threads"):
+    with pytest.raises(MistakeError, match="not hyper-threads"):
         goals_measure.second_core()

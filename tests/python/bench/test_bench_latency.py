@@ -56,7 +56,7 @@ def test_loads_are_shares_of_the_found_rate(bench: Bench) -> None:
     assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
     printed = bench.output()[0]
     assert "latency downstream, simulated" in printed and "1.0%" in printed
-    assert "measuring adds reference cycles per packet: 12 downstream, 20 upstream" in printed
+    assert "reference cycles per packet for measuring: 12 downstream, 20 upstream" in printed
 
 
 def test_rate_may_be_stored(bench: Bench) -> None:
@@ -78,10 +78,10 @@ def test_rate_may_be_stored(bench: Bench) -> None:
         ({"configuration": "other"}, "configuration: found other, needed: simulated"),
         ({"transport": "memif"}, "transport: found memif, needed: rings"),
         ({"schema": 2}, "schema: found 2, allowed: 1"),
-        ({"results": []}, "found no confirmed rate of imix, but of: none"),
+        ({"results": []}, "found confirmed rates of none, needed: imix"),
         (
             {"results": [throughput_result("64", downstream=1)]},
-            "no confirmed rate of imix, but of: 64",
+            "found confirmed rates of 64, needed: imix",
         ),
         ({"results": [throughput_result("imix", downstream=1)]}, "nothing was measured upstream"),
     ],
@@ -111,12 +111,12 @@ def test_interrupt_keeps_results(bench: Bench) -> None:
     assert bench(*args, interrupts=3) == 130
     file = bench.stored()
     assert file["complete"] is False and len(file["results"]) == 4
-    assert "interrupted: 4 results were measured, and are kept" in bench.output()[1]
+    assert "interrupted: 4 results were measured and stored" in bench.output()[1]
 
 
 def test_missing_zero_loss_rate_fails(bench: Bench) -> None:
     assert bench(*QUICK, capacity=1.0) == 1
-    assert "no rate without loss was found" in bench.output()[1]
+    assert "found no rate without loss" in bench.output()[1]
     bench.expect_error("found 1 core", cores=1)
 
 

@@ -18,13 +18,13 @@ from vcmts.bench import power as bench_power
 from vcmts.bench.power import command, loaded, measured, steps, unloaded
 from vcmts.bench.power import goals as power_goals
 from vcmts.bench.power import results as power_results
-from vcmts.bench.power.measured import Asked, Bench
+from vcmts.bench.power.measured import Bench, Options
 from vcmts.bench.power.plane import Plane
 from vcmts.bench.power.steps import Case
 from vcmts.paths import MistakeError
 from vcmts.power.policy import down_seconds
 from vcmts.progress import Progress
-from vcmts.results import Measurement, mistakes
+from vcmts.results import Measurement, violations
 
 Json = dict[str, Any]
 Answers = Callable[[Json, Json], Json]
@@ -107,8 +107,8 @@ def bench_of(
     folder: Path, answers: Answers, *, runs: int = 5, count: int = 100
 ) -> tuple[Bench, FakePlane]:
     plane = FakePlane(answers)
-    options = Asked(
-        where=offered.point("imix"),
+    options = Options(
+        where=offered.make_point("imix"),
         shares=offered.Split(0.8, 0.2),
         parts=tuple(command.PARTS),
         steps=count,
@@ -158,7 +158,7 @@ def test_pause_between_steps_reaches_lowest_clock(policy: str, idle: float) -> N
 
 def test_clock_before_steps_is_stored(tmp_path: Path) -> None:
     bench, _ = bench_of(tmp_path, without_loss)
-    trials = steps.of_case(bench, case())["trials"]
+    trials = steps.measure_case(bench, case())["trials"]
     assert {trial["hertz_before"] for trial in trials} == {900_000_000}
     assert steps.highest_clock({"cores": [{"hertz": None}]}) is None
 
@@ -169,7 +169,7 @@ def case(load: float = 0.9, count: int = 100) -> Case:
 
 def test_losses_are_per_1000_steps(tmp_path: Path) -> None:
     bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=3))
-    one = steps.of_case(bench, case())
+    one = steps.measure_case(bench, case())
     assert (one["lost"], one["steps"], one["value"], one["repeated"]) == (6, 100, 60, 0)
     assert [trial["verdict"] for trial in one["trials"]] == ["failed"] * 2
 
@@ -185,7 +185,7 @@ def test_steps_with_gaps_are_repeated(tmp_path: Path) -> None:
         return answer_to(request, lost=500, gap={"count": 1, "longest_us": longest})
 
     bench, _ = bench_of(tmp_path, lossy)
-    one = steps.of_case(bench, case())
+    one = steps.measure_case(bench, case())
     trials = [(trial["verdict"], trial["steps"]) for trial in one["trials"]]
     repeated = [
         ("disturbed", 50),
@@ -202,7 +202,7 @@ def test_steps_with_gaps_are_repeated(tmp_path: Path) -> None:
 def test_gap_excuses_only_its_packets(tmp_path: Path) -> None:
     gap = {"count": 1, "longest_us": 2000.0}
     bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=1000, gap=gap))
-    one = steps.of_case(bench, case())
+    one = steps.measure_case(bench, case())
     assert (one["disturbed"], one["lost"], one["repeated_lost"]) == (False, 2000, 0)
 
 
@@ -214,14 +214,14 @@ def test_gaps_excuse_only_sent_packets() -> None:
         answer: Json = {"workers": [{"descheduled": gap}]}
         answer["downstream"] = {"sent": 45000, "sent_bytes": 45_000_000, "corrupted": 0}
         answer["downstream"]["lost"] = 45000 + more
-        assert steps.judged(answer, rates, 10, 1024) == verdict
+        assert steps.evaluate(answer, rates, 10, 1024) == verdict
 
 
 def test_steps_with_late_governor_are_repeated(tmp_path: Path) -> None:
     losses = iter([600, 600])
     bench, plane = bench_of(tmp_path, lambda r, now: answer_to(r, lost=next(losses, 0)))
     plane.late = [1000.0, 1500.0]
-    one = steps.of_case(bench, case())
+    one = steps.measure_case(bench, case())
     assert [trial["verdict"] for trial in one["trials"][:3]] == ["failed", "disturbed", "passed"]
     assert (one["lost"], one["trials"][1]["late_us"]) == (600, 1500.0)
 
@@ -233,7 +233,7 @@ def test_unsent_steps_do_not_count(tmp_path: Path) -> None:
         return answer
 
     bench, _ = bench_of(tmp_path, short)
-    one = steps.of_case(bench, case())
+    one = steps.measure_case(bench, case())
     assert one["disturbed"] and {trial["verdict"] for trial in one["trials"]} == {"traffic"}
     lengths = [trial["steps"] for trial in one["trials"]]
     assert lengths[:6] == [50, 25, 12, 6, 5, 5] and sum(lengths) == 203
@@ -328,12 +328,12 @@ def test_file_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     bench, _ = bench_of(tmp_path, without_loss, runs=1, count=2)
     for part in command.PARTS.values():
         part(bench)
-    assert list(mistakes(bench.to.as_json() | {"host": report_samples.HOST})) == []
+    assert list(violations(bench.to.as_json() | {"host": report_samples.HOST})) == []
     assert json.loads((tmp_path / "out.json").read_text())["results"] == bench.to.results
 
 
 def test_goals_of_a_file() -> None:
-    result = {one.goal: one for one in power_goals.of_file(report_samples.power())}
+    result = {one.goal: one for one in power_goals.goals_of(report_samples.power())}
     assert set(result) == {
         *(f"power.steps.{load}{end}" for load in (90, 100) for end in ("", ".busyness")),
         *(f"power.latency.{k}.{load}" for k in ("mean", "p99_9") for load in (10, 50, 90)),
@@ -352,10 +352,10 @@ def test_goals_of_a_file() -> None:
 
 def test_goals_use_the_best_kind_of_pauses() -> None:
     file = copy.deepcopy(report_samples.power())
-    assert power_goals.best(file) == "spin"
+    assert power_goals.best_pause(file) == "spin"
     file["kinds"].append("tpause-c0.2")
-    assert power_goals.best(file) == "tpause-c0.2"
-    goals = {one.goal for one in power_goals.of_file(file)}
+    assert power_goals.best_pause(file) == "tpause-c0.2"
+    goals = {one.goal for one in power_goals.goals_of(file)}
     assert "power.cost" not in goals and "power.first" in goals
 
 
@@ -364,7 +364,7 @@ def test_tables_of_a_file() -> None:
     power_results.show(report_samples.power(), Console(file=out, width=100))
     printed = out.getvalue()
     lines = [" ".join(line.replace("│", " ").split()) for line in printed.splitlines()]
-    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50 7" in lines
+    assert "poll saving, busy share only 90% 250 4,000.0 1.00 50 7" in lines
     assert "poll none 100% 250 0.0 - 50 7" in lines
     assert any(line.startswith("spin 10% downstream 40.0 +1.5") for line in lines)
     assert "sleep 90.0% 1.0%" in lines
@@ -387,18 +387,18 @@ def test_wrong_options_are_refused(arguments: tuple[str, ...], error: str) -> No
     bench_power.add_arguments(parser)
     with pytest.raises(MistakeError, match=error):
         parsed = parser.parse_args(arguments)
-        command.asked_for(parsed, {"upstream_capacity": 1e9, "capacity": 1e10})
+        command.check_arguments(parsed, {"upstream_capacity": 1e9, "capacity": 1e10})
 
 
 def test_invalid_rate_is_refused() -> None:
     parser = argparse.ArgumentParser()
     bench_power.add_arguments(parser)
     facts = {"upstream_capacity": 1e9, "capacity": 1e10}
-    options = command.asked_for(parser.parse_args([]), facts)
-    assert sum(command.given_rates("4Gbps", options).values()) == pytest.approx(4e9)
+    options = command.check_arguments(parser.parse_args([]), facts)
+    assert sum(command.parse_rates("4Gbps", options).values()) == pytest.approx(4e9)
     for wrong in ("4", "max", "0bps"):
         with pytest.raises(MistakeError, match="--rate: found"):
-            command.given_rates(wrong, options)
+            command.parse_rates(wrong, options)
 
 
 def test_table_of_one_measurement() -> None:

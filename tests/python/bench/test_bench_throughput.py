@@ -37,7 +37,7 @@ def test_known_capacity_is_found(bench: Bench) -> None:
     assert "data plane" in printed and f"{one['gbps']['total']:.2f}" in printed
 
 
-ENDED = "vcmts: vcmts-bench-throughput ended with status 1; its messages are above: "
+ENDED = "vcmts: vcmts-bench-throughput ended with status 1; its messages are printed above: "
 BOTH = ("--trial-seconds", "0.1", "--repeats", "1", "--point", "imix", "--point", "512")
 ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
     "a signal before anything is measured": (
@@ -47,7 +47,7 @@ ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
     "a signal in the second search": (QUICK, {"interrupts": 18}, 130, 1, "interrupted: 0 of 1"),
     "a signal in the second point": (
         *(BOTH, {"interrupts": 12}, 130, 1),
-        "interrupted: 1 of 2 points were measured; what there is is kept",
+        "interrupted: 1 of 2 points were measured; their results are stored",
     ),
     "a program that dies": (QUICK, {"dies": 3}, 1, None, f"no memory\n{ENDED}nothing was measured"),
     "a program that dies later": (QUICK, {"dies": 18}, 1, 1, f"no memory\n{ENDED}0 of 1 points"),
@@ -142,7 +142,7 @@ def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
         (("--prove", "1/2000"), "--prove: found 1/2000"),
         (("--prove", "0.3"), "--prove: found 0.3"),
         (("--prove", "banana"), "--prove: found banana"),
-        (("--core", "1"), "core 1 is the data plane's by the configuration"),
+        (("--core", "1"), "--core: found 1, which the configuration assigns"),
         (("--core", "7"), "--core: found 7, allowed: 0, 1"),
         (("--transport", "ports"), "--network: found none, allowed: two devices"),
         (("--network", "a", "b"), "--network: allowed with --transport ports only"),
@@ -154,9 +154,9 @@ def test_wrong_options_are_refused(arguments: tuple[str, ...], message: str, ben
 
 
 def test_missing_cores_and_programs_are_refused(bench: Bench) -> None:
-    bench.expect_error("found 1 core that this process may use, needed: 2", cores=1)
+    bench.expect_error("found 1 usable core, needed: 2", cores=1)
     facts = {"cores": [0, 1]}
-    bench.expect_error("core 0 is the data plane's by the configuration", facts=facts)
+    bench.expect_error("--core: found 0, which the configuration assigns", facts=facts)
     bench.monkeypatch.setenv("VCMTS_BUILD", str(bench.folder))
     assert cli.main(["bench", "throughput", "--json", str(bench.path)]) == 2
     assert "run `make build` first" in bench.output()[1]

@@ -40,7 +40,7 @@ def test_merged_trials_have_percentiles_of_all_packets(seed: int) -> None:
         [chance.lognormvariate(3 + number / 3, 0.7) for _ in range(4000 * (number + 1))]
         for number in range(4)
     ]
-    actual = latency_merge.merged([latency_of_trial(one) for one in trials])
+    actual = latency_merge.merge([latency_of_trial(one) for one in trials])
     assert actual is not None
     all_times = sorted(us for one in trials for us in one)
     assert actual["mean"] == pytest.approx(sum(all_times) / len(all_times))
@@ -56,16 +56,16 @@ def test_merged_trials_have_percentiles_of_all_packets(seed: int) -> None:
 
 def test_single_trial_is_unchanged() -> None:
     one = latency_of_trial([10.0, 12.5, 99.0])
-    assert latency_merge.merged([one]) is one
-    assert latency_merge.merged([None, one]) is one
+    assert latency_merge.merge([one]) is one
+    assert latency_merge.merge([None, one]) is one
 
 
 def test_trials_without_latencies() -> None:
-    assert latency_merge.merged([]) is None
-    assert latency_merge.merged([None, None]) is None
+    assert latency_merge.merge([]) is None
+    assert latency_merge.merge([None, None]) is None
 
 
 def test_times_below_1_us() -> None:
-    actual = latency_merge.merged([latency_of_trial([0.5, 0.5]), latency_of_trial([0.5])])
+    actual = latency_merge.merge([latency_of_trial([0.5, 0.5]), latency_of_trial([0.5])])
     assert actual is not None
     assert actual["p50"] == actual["max"] == 0.5

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from python.bench.simulated_plane import Plane, outcome
-from vcmts.bench.search import Found, Plan, repeated, search
+from vcmts.bench.search import Plan, SearchResult, repeated, search
 from vcmts.bench.verdict import Outcome
 
 SEEDS = 200
@@ -21,7 +21,7 @@ PLAN = Plan(TOP, resolution=0.02)
 class Searches:
     """Results of searches on data planes of random capacities."""
 
-    found: list[Found]
+    found: list[SearchResult]
     errors: list[float]  # found / capacity - 1
     trials: list[int]
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from vcmts.bench import transport
-from vcmts.bench.trials import Server, TroubleError
+from vcmts.bench.trials import ProgramError, Server
 from vcmts.paths import MistakeError
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.telemetry.plane import Plane
@@ -58,7 +58,7 @@ class FakeProcess:
 def ask(
     plane: Answers | None, request: Json, error: Exception | None = None, status: int | None = None
 ) -> Json:
-    both = transport.both(
+    both = transport.ask_both(
         cast(Server, FakeServer(error)), cast("subprocess.Popen[bytes]", FakeProcess(status)), plane
     )
     return both(request)
@@ -107,9 +107,9 @@ def test_pipeline_latencies_are_those_of_the_trial() -> None:
 
 
 def test_ended_vcmtsd_is_an_error() -> None:
-    with pytest.raises(TroubleError, match="vcmtsd ended with status -11"):
+    with pytest.raises(ProgramError, match="vcmtsd ended with status -11"):
         ask(None, {"latency": False}, status=-11)
-    with pytest.raises(TroubleError, match="vcmtsd ended with status 1"):
+    with pytest.raises(ProgramError, match="vcmtsd ended with status 1"):
         ask(None, {"latency": False}, error=MistakeError("no answer"), status=1)
     with pytest.raises(MistakeError, match="rate is wrong"):
         ask(None, {"latency": False}, error=MistakeError("rate is wrong"))

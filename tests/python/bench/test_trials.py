@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from vcmts.bench import trials
-from vcmts.bench.trials import StopError, TroubleError
+from vcmts.bench.trials import ProgramError, StopError
 from vcmts.child import Stopped, stoppable
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
@@ -33,7 +33,7 @@ for line in sys.stdin:
     if do in ("sleep", "interrupt"):
         time.sleep(3600)
     if do == "refuse":
-        print(json.dumps(dict(error="rate: found -1, allowed: 0 and more")), flush=True)
+        print(json.dumps(dict(error="rate: found -1, allowed: 0 or more")), flush=True)
     elif do == "talk":
         print("hello", flush=True)
     elif do == "list":
@@ -67,7 +67,9 @@ class Trials:
         return path
 
     def server(self, script: str = "", **options: Any) -> AbstractContextManager[trials.Server]:
-        return trials.server([str(self.program(script, **options))], self.folder, self.stopped)
+        return trials.start_server(
+            [str(self.program(script, **options))], self.folder, self.stopped
+        )
 
     def ask(self, do: str) -> Json:
         with self.server() as serving:
@@ -98,7 +100,7 @@ def test_answer_in_pieces_is_read(programs: Trials) -> None:
 
 def test_program_continues_after_refused_request(programs: Trials) -> None:
     with programs.server() as serving:
-        with pytest.raises(MistakeError, match=r"^rate: found -1, allowed: 0 and more$"):
+        with pytest.raises(MistakeError, match=r"^rate: found -1, allowed: 0 or more$"):
             serving.ask({"seconds": 0.1, "do": "refuse"})
         assert serving.ask({"seconds": 0.1})["trial"]
 
@@ -106,38 +108,41 @@ def test_program_continues_after_refused_request(programs: Trials) -> None:
 @pytest.mark.parametrize(
     ("do", "message"),
     [
-        ("die", "vcmts-fake ended with status 3; its messages are above"),
+        ("die", "vcmts-fake ended with status 3; its messages are printed above"),
         ("killed", "vcmts-fake ended with status -9"),
         ("talk", "vcmts-fake answered b'hello'"),
-        ("list", "no JSON object"),
+        ("list", "not a JSON object"),
         ("other", "without the key trial"),
     ],
 )
 def test_bad_answer_is_an_error(do: str, message: str, programs: Trials, capsys: Capture) -> None:
-    with pytest.raises(TroubleError, match=message):
+    with pytest.raises(ProgramError, match=message):
         programs.ask(do)
     assert capsys.readouterr().err == ("out of memory\n" if do == "die" else "")
 
 
 def test_missing_answer_times_out(programs: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "ANSWER_SECONDS", 0.2)
-    with pytest.raises(TroubleError, match="did not answer within 0 s"):
+    with pytest.raises(ProgramError, match="did not answer within 0 s"):
         programs.ask("sleep")
 
 
 def test_error_at_start_is_reported(programs: Trials, capsys: Capture) -> None:
     script = "echo 'vcmts-fake: --core: found 99' >&2\nexit 2"
-    with pytest.raises(MistakeError, match="found a mistake"), programs.server(script):
+    with pytest.raises(MistakeError, match="found an error"), programs.server(script):
         pass
     assert capsys.readouterr().err == "vcmts-fake: --core: found 99\n"
 
 
 def test_program_must_become_ready(programs: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TroubleError, match="no key ready"), programs.server(ready="dict(hello=1)"):
+    with (
+        pytest.raises(ProgramError, match="key ready is missing"),
+        programs.server(ready="dict(hello=1)"),
+    ):
         pass
     monkeypatch.setattr(trials, "START_SECONDS", 0.2)
     never = programs.server("exec sleep 3600")
-    with pytest.raises(TroubleError, match="did not answer"), never:
+    with pytest.raises(ProgramError, match="did not answer"), never:
         pass
 
 
@@ -150,7 +155,7 @@ def test_bad_exit_status_is_reported(programs: Trials, capsys: Capture) -> None:
 def test_signal_stops_a_trial(programs: Trials) -> None:
     with pytest.raises(StopError):
         programs.ask("interrupt")
-    assert programs.stopped.asked
+    assert programs.stopped.by_signal
 
 
 def test_hanging_program_is_killed(
@@ -160,4 +165,4 @@ def test_hanging_program_is_killed(
     with programs.server("echo '{\"ready\": true}'\nexec sleep 3600") as serving:
         process = serving._process
     assert process.returncode == -9
-    assert "did not end by itself" in capsys.readouterr().err
+    assert "did not end within" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.bench.verdict import judge
+from vcmts.bench.verdict import evaluate
 
 Json = dict[str, Any]
 PACKETS, SIZE = 100_000, 1000  # per second, bytes: 0.8 Gbps per direction
@@ -95,56 +95,56 @@ CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
 @pytest.mark.parametrize(("parts", "changes", "verdict"), CASES.values(), ids=list(CASES))
 def test_verdict(parts: list[Json | None], changes: Json, verdict: tuple[str, str | None]) -> None:
     drops: Json = {"drops": {"downstream": {}, "upstream": {}} | changes.get("drops", {})}
-    result = judge(answer(*parts, **(changes | drops)))
+    result = evaluate(answer(*parts, **(changes | drops)))
     assert (result.verdict, result.bound_by) == verdict
 
 
 def test_reason_and_carried_share() -> None:
-    assert (judge(answer()).carried, judge(answer()).why) == (1.0, "")
-    assert judge(answer(lost(10))).why == "downstream: 10 of 100,000 packets lost"
+    assert (evaluate(answer()).carried, evaluate(answer()).why) == (1.0, "")
+    assert evaluate(answer(lost(10))).why == "downstream: 10 of 100,000 packets lost"
     twice = answer(direction(duplicated=3, **gap(20)))
-    assert judge(twice).why == "downstream: 3 packets came twice"
-    result = judge(answer(sent(0.8, transmit_backpressure=5)))
+    assert evaluate(twice).why == "downstream: 3 packets were received twice"
+    result = evaluate(answer(sent(0.8, transmit_backpressure=5)))
     assert result.carried == pytest.approx(0.8)
-    assert "80.0% of the rate was sent, the data plane took no more" in result.why
-    assert judge(answer(None, sent(0.5))).why.startswith("upstream: 50.0% of the rate")
-    stalled = judge(answer(lost(1000, **gap(50))))
-    assert stalled.why == "downstream: a core was taken away for up to 50.0 ms"
+    assert "80.0% of the rate was sent, the data plane accepted no more" in result.why
+    assert evaluate(answer(None, sent(0.5))).why.startswith("upstream: 50.0% of the rate")
+    stalled = evaluate(answer(lost(1000, **gap(50))))
+    assert stalled.why == "downstream: a polling thread lost its core for up to 50.0 ms"
 
 
 def test_accepted_loss_and_ring_size() -> None:
     """The share applies to each direction."""
-    assert judge(answer(lost(10)), accepted_loss=1e-4).verdict == "passed"
-    assert judge(answer(lost(10)), accepted_loss=0.9e-4).verdict == "failed"
-    assert judge(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
-    assert judge(answer(lost(1000, **gap(30))), ring=4096).verdict == "disturbed"
+    assert evaluate(answer(lost(10)), accepted_loss=1e-4).verdict == "passed"
+    assert evaluate(answer(lost(10)), accepted_loss=0.9e-4).verdict == "failed"
+    assert evaluate(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
+    assert evaluate(answer(lost(1000, **gap(30))), ring=4096).verdict == "disturbed"
 
 
 def test_unused_direction_is_ignored() -> None:
     """Whether or not the answer has it."""
     alone = answer(None, lost(50))
     alone["trial"]["upstream_rate"] = 0
-    assert judge(alone).verdict == "passed"
+    assert evaluate(alone).verdict == "passed"
     del alone["upstream"]
-    assert judge(alone).verdict == "passed"
+    assert evaluate(alone).verdict == "passed"
 
 
 def test_nothing_sent_is_slow_traffic() -> None:
     nothing = direction(sent=0, proven=0, sent_bytes=0, gbps=0.0)
-    result = judge(answer(nothing))
+    result = evaluate(answer(nothing))
     assert (result.verdict, result.carried) == ("traffic", 0.0)
 
 
 def test_maximum_rate() -> None:
     part = answer(lost(PACKETS // 4))
     part["trial"]["rate"] = "max"
-    result = judge(part)
+    result = evaluate(part)
     assert result.verdict == "failed" and result.carried == pytest.approx(0.75)
     part["downstream"] = direction()
-    assert judge(part).verdict == "passed"
+    assert evaluate(part).verdict == "passed"
 
 
 def test_answer_without_workers() -> None:
     part = answer(lost(5))
     del part["workers"], part["drops"]
-    assert judge(part).verdict == "failed"
+    assert evaluate(part).verdict == "failed"

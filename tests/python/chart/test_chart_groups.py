@@ -13,7 +13,7 @@ from python.layout_machines import HostSpec, write_host
 from vcmts import yamls
 from vcmts.layout import machine as layout_machine
 from vcmts.pod.render import Source, rendered
-from vcmts.profile.server import write_item
+from vcmts.profile.server import write_group_file
 from vcmts.system.files import Files
 
 pytestmark = needs_renderer
@@ -209,7 +209,7 @@ def run_pods(
 
 def group_file(number: int, profile: str = "1ofdm-0sc-qam_1cms_aes") -> str:
     out = io.StringIO()
-    write_item(profile, number, out)
+    write_group_file(profile, number, out)
     return out.getvalue()
 
 

@@ -260,7 +260,7 @@ def test_other_files_are_refused(convert: Converter, tmp_path: Path) -> None:
     path = tmp_path / "values.yaml"
     for data, error in (
         (b"a: 1\nb: \xff\n", ":2: found no UTF-8"),
-        (b"a: \x00\n", ":1: characters that YAML does not have"),
+        (b"a: \x00\n", ":1: characters that YAML does not allow"),
         (b"[" * 20000, "lists in lists without end"),
     ):
         path.write_bytes(data)

@@ -29,7 +29,7 @@ def parse(*argv: str) -> argparse.Namespace:
 
 
 def write_config(folder: Path, *argv: str) -> dict[str, Any]:
-    path = configuration.chosen(parse(*argv), folder)
+    path = configuration.configuration_file(parse(*argv), folder)
     document: dict[str, Any] = yamls.safe_load(path.read_text())
     return document
 
@@ -65,7 +65,7 @@ def test_profile_name_sets_cipher(ending: str, cipher: str) -> None:
     ],
 )
 def test_cipher_option_renames_profile(name: str, cipher: str | None, other: str) -> None:
-    assert crypto.renamed(name, cipher) == other
+    assert crypto.with_cipher(name, cipher) == other
 
 
 @pytest.mark.parametrize("groups", ["1", "3"])
@@ -92,8 +92,8 @@ def test_bench_all_passes_options_on() -> None:
     bench_all.add_arguments(parser)
     options = ["--cipher", "des", "--provider", "cryptodev"]
     arguments = parser.parse_args(options)
-    assert bench_all.words("pipeline", arguments)[-4:] == options
-    assert "--cipher" not in bench_all.words("scheduler", arguments)
+    assert bench_all.step_arguments("pipeline", arguments)[-4:] == options
+    assert "--cipher" not in bench_all.step_arguments("scheduler", arguments)
 
 
 def test_show_prints_crypto_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,7 +152,7 @@ def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--groups", "65"], "--groups: found 65, allowed: 1 to 64"),
         (
             ["--groups", "2", "--ports", "own", "--network", "net_tap0"],
-            "--network: found 'net_tap0', allowed: with --ports own, a device with {group} in it, "
+            "--network: found 'net_tap0', allowed with --ports own: a device containing {group}, "
             "which stands for the number of the group",
         ),
     ],
@@ -170,8 +170,8 @@ def test_too_many_modems_for_addresses_are_refused(capsys: pytest.CaptureFixture
     name = "1ofdm-0sc-qam_65535cms_none"
     assert cli.main(["profile", name, "--groups", "5", "--addresses", "64"]) == 2
     assert capsys.readouterr().err == (
-        "vcmts: --groups: found 5 of 65535 modems with 64 IPv4 addresses each, allowed: 4, as "
-        "10.0.0.0/8 has no more; have fewer modems or addresses\n"
+        "vcmts: --groups: found 5 of 65535 modems with 64 IPv4 addresses each, allowed: 4, "
+        "limited by 10.0.0.0/8; use fewer modems or addresses\n"
     )
 
 
@@ -196,9 +196,9 @@ def test_allowed_cores_are_distributed(
     arguments = argparse.Namespace(
         config=None, profile=NAME, groups=groups, cipher=None, provider=None, device=None
     )
-    text = configuration.chosen(arguments, tmp_path).read_text(encoding="utf-8")
+    text = configuration.configuration_file(arguments, tmp_path).read_text(encoding="utf-8")
     actual = facts(text, tmp_path)
-    assert configuration.dealt_cores(groups) == [
+    assert configuration.cores_per_group(groups) == [
         Cores(upper_mac=upper, upstream=upstream, other=min(allowed))
         for upper, upstream in expected
     ]
@@ -213,6 +213,9 @@ def test_groups_option_beside_config_is_refused(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     configuration.add_arguments(parser)
     arguments = parser.parse_args(["--config", str(path), "--groups", "2"])
-    with pytest.raises(paths.MistakeError, match="found 2 beside --config"):
-        configuration.chosen(arguments, tmp_path)
-    assert configuration.chosen(parser.parse_args(["--config", str(path)]), tmp_path) == path
+    with pytest.raises(paths.MistakeError, match="found 2 together with --config"):
+        configuration.configuration_file(arguments, tmp_path)
+    assert (
+        configuration.configuration_file(parser.parse_args(["--config", str(path)]), tmp_path)
+        == path
+    )

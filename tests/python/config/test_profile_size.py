@@ -38,7 +38,7 @@ def test_published_sizes_are_the_default() -> None:
     sizes = Sizes(filter_groups=22, filter_rules=22)
     assert load(sizes) == load(Sizes())
     assert profile_size.checked({}) == Sizes()
-    assert profile_size.words(Sizes()) == ""
+    assert profile_size.size_options(Sizes()) == ""
 
 
 SMALLEST = ("--addresses 1 --service-flows 1 --classifiers 0 --filter-groups 0", 1)

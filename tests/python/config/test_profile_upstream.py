@@ -110,7 +110,7 @@ def test_cores_are_allowed_ones(
     allowed: set[int], cores: profile.Cores, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
-    assert configuration.own_cores() == cores
+    assert configuration.group_cores() == cores
     out = io.StringIO()
     profile.write_profile("1ofdm-0sc-qam_1cms_aes", out, cores=cores)
     assert yamls.safe_load(out.getvalue())["threads"] == {

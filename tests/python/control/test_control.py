@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.control import command, metrics, place, show
+from vcmts.control import command, metrics, show, sockets
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import MistakeError
 from vcmts.top import source
@@ -127,7 +127,9 @@ def test_parts_of_metrics_are_joined(service: tuple[Path, list[Any]]) -> None:
     assert requests == [{"names": ["vcmts_"]} | first for first in ({}, {"first": 4}, {"first": 8})]
 
 
-@pytest.mark.parametrize(("names", "why"), [("odd", "no samples"), ("stuck", "not behind 4")])
+@pytest.mark.parametrize(
+    ("names", "why"), [("odd", "no samples"), ("stuck", "expected more than 4")]
+)
 def test_invalid_metrics_are_refused(service: tuple[Path, list[Any]], names: str, why: str) -> None:
     with Client(service[0]) as client, pytest.raises(metrics.PartsError, match=why):
         metrics.metrics(client, names=[names])
@@ -136,7 +138,7 @@ def test_invalid_metrics_are_refused(service: tuple[Path, list[Any]], names: str
 def test_top_reads_all_parts(service: tuple[Path, list[Any]]) -> None:
     path, _ = service
     with Client(path) as client:
-        answer = source.ask(client, source.Wish("1", modems=True))
+        answer = source.ask(client, source.Request("1", modems=True))
     assert answer.modems is not None
     assert len(answer.server.values) == len(answer.modems.values) == len(SAMPLES)
 
@@ -151,7 +153,7 @@ def test_metrics_are_printed_whole(
     part = json.loads(capsys.readouterr().out)
     assert (part["next"], len(part["samples"])) == (8, 4)
     assert run_control(service[0], "metrics.get", "names=[stuck]") == 1
-    assert "next is not behind 4" in capsys.readouterr().err
+    assert "expected more than 4" in capsys.readouterr().err
 
 
 def test_closed_connection_is_an_error(service: tuple[Path, list[Any]]) -> None:
@@ -237,21 +239,21 @@ def listen(path: Path) -> Iterator[Path]:
 
 def test_only_socket_in_service_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other files, and sockets of ended processes, are ignored."""
-    monkeypatch.setattr(place, "folders", lambda: [tmp_path / "none", tmp_path])
+    monkeypatch.setattr(sockets, "folders", lambda: [tmp_path / "none", tmp_path])
     with listen(tmp_path / "2-control.sock"):
         pass
     (tmp_path / "3-control.sock").touch()
     (tmp_path / "1-control.sock.lock").touch()
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
-        place.chosen(None)
+        sockets.choose_socket(None)
     with listen(tmp_path / "1-control.sock") as one, listen(tmp_path / "other.sock"):
-        assert place.chosen(None) == one
-        assert place.chosen(tmp_path / "x") == tmp_path / "x"
+        assert sockets.choose_socket(None) == one
+        assert sockets.choose_socket(tmp_path / "x") == tmp_path / "x"
         with (
             listen(tmp_path / "control.sock"),
             pytest.raises(MistakeError, match=r"one of .*1-control\.sock, .*/control\.sock"),
         ):
-            place.chosen(None)
+            sockets.choose_socket(None)
 
 
 def test_busy_service_is_in_service(tmp_path: Path) -> None:
@@ -266,18 +268,18 @@ def test_busy_service_is_in_service(tmp_path: Path) -> None:
                 break
         else:
             pytest.skip("this system queues 1,000 connections")
-        assert place.served(path)
+        assert sockets.is_served(path)
 
 
 def test_folders_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
     private = Path(f"/tmp/vcmts-{os.getuid()}")
-    assert place.folders() == [Path("/run/vcmts"), private]
+    assert sockets.folders() == [Path("/run/vcmts"), private]
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
-    assert place.folders() == [Path("/run/vcmts"), Path("/run/user/7/vcmts"), private]
+    assert sockets.folders() == [Path("/run/vcmts"), Path("/run/user/7/vcmts"), private]
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/a-service")
-    assert place.folders() == [Path("/run/a-service/vcmts"), Path("/run/a-service")]
+    assert sockets.folders() == [Path("/run/a-service/vcmts"), Path("/run/a-service")]
 
 
 def test_parameters_may_be_json(service: tuple[Path, list[Any]]) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from patience import TIMEOUT, until
 from vcmts import cli
-from vcmts.control import place, trust
+from vcmts.control import sockets, trust
 from vcmts.control.client import Client
 from vcmts.paths import MistakeError
 from vcmts.telemetry import dpdk
@@ -88,7 +88,7 @@ def make_folder(user: int, path: Path, mode: int = 0o755) -> Path:
 
 
 def set_folders(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
-    monkeypatch.setattr(place, "folders", lambda: list(folders))
+    monkeypatch.setattr(sockets, "folders", lambda: list(folders))
 
 
 def install_key(*arguments: str) -> int:
@@ -160,9 +160,9 @@ def test_service_users_folder_is_trusted(
     with listening(service / "control.sock", THIRD), pytest.raises(trust.UntrustedError):
         Client(service / "control.sock")
     below = make_folder(THIRD, service / "below")
-    assert trust.users_of(below / "x") == {0, OTHER}
+    assert trust.trusted_users(below / "x") == {0, OTHER}
     service.chmod(0o755)
-    assert trust.users_of(below / "x") == {0, OTHER, THIRD}
+    assert trust.trusted_users(below / "x") == {0, OTHER, THIRD}
 
 
 @needs_root
@@ -171,15 +171,15 @@ def test_symlinks_in_the_path(open_folder: Path) -> None:
     closed = make_folder(0, open_folder / "closed")
     make_folder(OTHER, closed / "of-other")
     (open_folder / "by-root").symlink_to(closed)
-    assert trust.users_of(open_folder / "by-root" / "of-other" / "x") == {0, OTHER}
+    assert trust.trusted_users(open_folder / "by-root" / "of-other" / "x") == {0, OTHER}
     (closed / "up").symlink_to("../closed/of-other")
-    assert trust.users_of(closed / "up" / "x") == {0, OTHER}
+    assert trust.trusted_users(closed / "up" / "x") == {0, OTHER}
     (open_folder / "by-other").symlink_to(closed)
     os.lchown(open_folder / "by-other", OTHER, OTHER)
-    assert trust.users_of(open_folder / "by-other" / "of-other" / "x") == {0}
+    assert trust.trusted_users(open_folder / "by-other" / "of-other" / "x") == {0}
     (closed / "loop").symlink_to("loop")
-    assert trust.users_of(closed / "loop" / "x") == {0}
-    assert trust.users_of(closed / "none" / "x") == {0}
+    assert trust.trusted_users(closed / "loop" / "x") == {0}
+    assert trust.trusted_users(closed / "none" / "x") == {0}
 
 
 @needs_root
@@ -187,10 +187,10 @@ def test_folder_writable_by_group_is_not_trusted(open_folder: Path) -> None:
     """Any member of the group may have made its contents."""
     shared = make_folder(0, open_folder / "shared", 0o775)
     make_folder(OTHER, shared / "vcmts")
-    assert trust.users_of(shared / "vcmts" / "x") == {0}
+    assert trust.trusted_users(shared / "vcmts" / "x") == {0}
     assert "found a folder of user" in trust.folder_fault(shared / "vcmts")
     shared.chmod(0o755)
-    assert trust.users_of(shared / "vcmts" / "x") == {0, OTHER}
+    assert trust.trusted_users(shared / "vcmts" / "x") == {0, OTHER}
     assert trust.folder_fault(shared / "vcmts") == ""
 
 
@@ -224,7 +224,7 @@ def run_as_other(folder: Path, *arguments: str) -> tuple[int, str]:
             status = 99
             try:
                 become(OTHER)
-                place.folders = lambda: [folder]
+                sockets.folders = lambda: [folder]
                 with contextlib.redirect_stderr(stderr):
                     status = cli.main(arguments)
                 stderr.flush()
@@ -241,20 +241,22 @@ def test_folder_without_permission_is_reported(open_folder: Path) -> None:
     closed = make_folder(0, open_folder / "vcmts", 0o700)
     path = closed / "1-control.sock"
     for command in ("top", "capture"):
-        cli.load(command)  # now, as another user may not be able to read this checkout
+        cli.load_command(command)  # now, as another user may not be able to read this checkout
     with listening(path):
         status, error = run_as_other(closed, "control", "group.list")
         assert (status, "found no vcmtsd in service" in error) == (2, True), error
         status, error = run_as_other(closed, "top", "--once", "--pid", "1")
         assert (status, "found 1, which has no control socket" in error) == (2, True), error
-        folder = "1-control.sock: no permission: its folder is of user root (0) (mode 0700); ask"
+        folder = (
+            "1-control.sock: no permission: its folder belongs to user root (0) (mode 0700); run"
+        )
         for arguments in (["control"], ["top", "--once"], ["capture", "-o", "/dev/null"]):
             status, error = run_as_other(closed, *arguments, "--socket", str(path))
             assert (status, folder in error) == (2, True), error
         closed.chmod(0o755)
         path.chmod(0o600)
         status, error = run_as_other(closed, "control", "--socket", str(path))
-        assert "no permission: its socket is of user root (0) (mode 0600); ask" in error
+        assert "no permission: its socket belongs to user root (0) (mode 0600); run" in error
 
 
 def test_servers_of_this_user_are_trusted(tmp_path: Path) -> None:

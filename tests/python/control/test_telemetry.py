@@ -176,7 +176,7 @@ def test_rates_are_computed_from_two_answers() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["flow"], "flow: which one"),
+        (["flow"], "flow: WHICH is missing"),
         (["flow", "8"], "id: none"),
         (["flow", "x"], "WHICH: found x, allowed: a service flow ID"),
         (["delay", "8"], "WHICH: found 8, allowed: a priority, 0 to 7"),

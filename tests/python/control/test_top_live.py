@@ -26,8 +26,8 @@ from python.control.top_samples import Service, mac
 from vcmts import cli
 from vcmts.control.client import Client
 from vcmts.paths import CHECKOUT
-from vcmts.top.keys import decoded
-from vcmts.top.source import Source, Told, Wish
+from vcmts.top.keys import decode_keys
+from vcmts.top.source import Reply, Request, Source
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -227,7 +227,7 @@ def test_once_and_json_print_one_answer(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--socket", "/nowhere.sock"), "no terminal"),
+        (("--socket", "/nowhere.sock"), "not a terminal"),
         (("--socket", "/nowhere.sock", "--once"), "/nowhere.sock: No such file"),
         (("--pid", "999999999", "--json"), "found 999999999, which has no control socket"),
         (("--socket", "/nowhere.sock", "--interval", "0", "--once"), "allowed: 0.1 to 3600"),
@@ -241,11 +241,11 @@ def test_wrong_options_are_refused(
 
 
 def test_keys_are_decoded_in_pieces() -> None:
-    assert decoded(b"\x1b[A\x1bOBq\x7f\t") == (["up", "down", "q", "backspace", "tab"], b"")
-    assert decoded(b"j\x1b[") == (["j"], b"\x1b[")
-    assert decoded(b"\x1b") == ([], b"\x1b")
-    assert decoded(b"\x1b\x1b[B") == (["escape", "down"], b"")
-    assert decoded(b"\x1b[99;5~\xc3\xa9\x00s") == (["s"], b"")
+    assert decode_keys(b"\x1b[A\x1bOBq\x7f\t") == (["up", "down", "q", "backspace", "tab"], b"")
+    assert decode_keys(b"j\x1b[") == (["j"], b"\x1b[")
+    assert decode_keys(b"\x1b") == ([], b"\x1b")
+    assert decode_keys(b"\x1b\x1b[B") == (["escape", "down"], b"")
+    assert decode_keys(b"\x1b[99;5~\xc3\xa9\x00s") == (["s"], b"")
 
 
 def test_error_for_modem_keeps_other_answers(service: tuple[str, Service]) -> None:
@@ -256,9 +256,9 @@ def test_error_for_modem_keeps_other_answers(service: tuple[str, Service]) -> No
     served.fixed_answer = json.dumps([*whole, {"jsonrpc": "2.0", "id": 2, "error": error}]).encode()
     woken = threading.Event()
     source = Source(lambda: Client(Path(path)), 0.1, woken.set)
-    source.want(Wish("2", modem=mac(2, 1)))
+    source.set_request(Request("2", modem=mac(2, 1)))
     source.start()
     assert woken.wait(TIMEOUT)
     event = source.events.get()
-    assert isinstance(event, Told) and event.trouble == "modem: there is none"
+    assert isinstance(event, Reply) and event.trouble == "modem: there is none"
     assert event.modems is None and event.server.values

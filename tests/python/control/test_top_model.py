@@ -13,7 +13,7 @@ from python.control.top_samples import BYTES, HZ, MODEMS, PACKETS, UP, mac, metr
 from vcmts.top import model, modems, source
 from vcmts.top.model import Figures
 from vcmts.top.samples import Answer, Between, OddAnswerError, answer_of, percentile
-from vcmts.top.words import bar, bits, clock, lasting, printable, short
+from vcmts.top.words import bar, bits, clock, duration, printable, short
 
 
 def answer_at(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
@@ -144,7 +144,7 @@ def test_requested_names_are_sufficient() -> None:
     whole = figures()
     names = list(model.NAMES)
     assert model.figures(answer_at(100, names=names), answer_at(102, names=names)) == whole
-    assert source.Wish("2", modem=mac(2, 1)).requests()[1][1]["modem"] == mac(2, 1)
+    assert source.Request("2", modem=mac(2, 1)).requests()[1][1]["modem"] == mac(2, 1)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_numbers_and_times_have_units() -> None:
     )
     assert bits(1.89e9) == "1.89 Gbps" and bits(None) == "-"
     seconds = (None, 5e-7, 1e-5, 0.0123, 1.5, math.inf)
-    assert [lasting(value) for value in seconds] == [
+    assert [duration(value) for value in seconds] == [
         "-",
         "0.50us",
         "10.0us",
@@ -213,4 +213,4 @@ def test_numbers_and_times_have_units() -> None:
 
 @given(st.floats(0, 9e14))
 def test_numbers_and_times_are_short(value: float) -> None:
-    assert len(short(value)) <= 5 and len(lasting(min(value, 999))) <= 6
+    assert len(short(value)) <= 5 and len(duration(min(value, 999))) <= 6

@@ -12,12 +12,12 @@ from rich.console import Console
 from python.control.top_samples import mac, metrics_get
 from vcmts.paths import CHECKOUT
 from vcmts.top import model, modems
-from vcmts.top.live import wish_of
+from vcmts.top.live import request_of
 from vcmts.top.model import Figures
 from vcmts.top.modems import Flow, Modem
 from vcmts.top.samples import Answer, answer_of
-from vcmts.top.screens import Room, Scene, screen, shown
-from vcmts.top.view import SECTIONS, Level, Sort, View, pressed
+from vcmts.top.screens import Scene, Terminal, screen, shown
+from vcmts.top.view import SECTIONS, Level, Sort, View, press_key
 
 SIZES = ((80, 24), (200, 50), (40, 10), (10, 3), (1, 1), (71, 7), (120, 4))
 HOSTILE = "\x1b[2J\u202e\n\u5e83\u5e83\u5e83"
@@ -52,7 +52,7 @@ def view_of(level: Level, **more: Any) -> View:
 def lines_of(
     shown_scene: Scene, width: int = 80, height: int = 24, *, blocks: bool = False
 ) -> list[str]:
-    return [line.plain.rstrip() for line in screen(shown_scene, Room(width, height, blocks))]
+    return [line.plain.rstrip() for line in screen(shown_scene, Terminal(width, height, blocks))]
 
 
 def text_of(shown_scene: Scene, width: int = 80, height: int = 24) -> str:
@@ -107,7 +107,7 @@ def check_first_lines(result: list[str], expected: str) -> None:
 def test_server_screen() -> None:
     result = lines_of(scene())
     check_first_lines(result, SERVER)
-    assert result[-1] == "q quit  ? help  enter group  s order  r reverse  by id"
+    assert result[-1] == "q quit  ? help  enter group  s sort  r reverse  by id"
 
 
 def test_group_screen() -> None:
@@ -140,7 +140,7 @@ def test_screens_have_exactly_the_size(width: int, height: int) -> None:
         empty = replace(whole, figures=scene(groups=()).figures, modems=None, flows=None)
         large = replace(whole, figures=scene(groups=tuple(range(1, 29))).figures)
         for one in (whole, gone, nothing, empty, large):
-            lines = screen(one, Room(width, height))
+            lines = screen(one, Terminal(width, height))
             assert len(lines) == height
             assert all(line.cell_len == width for line in lines), (view, width)
 
@@ -196,7 +196,7 @@ def printed(shown_scene: Scene, **environment: str) -> str:
         height=24,
         _environ={"TERM": "xterm", **environment},
     )
-    for line in screen(shown_scene, Room(80, 24)):
+    for line in screen(shown_scene, Terminal(80, 24)):
         console.print(line)
     return out.getvalue()
 
@@ -216,14 +216,14 @@ def test_control_characters_are_not_printed() -> None:
                 sample["labels"][label] = HOSTILE
     figures = model.figures(answer_of(whole), answer_of({**whole, "uptime": 101}))
     for level in Level:
-        lines = screen(replace(scene(view_of(level)), figures=figures), Room(100, 40))
+        lines = screen(replace(scene(view_of(level)), figures=figures), Terminal(100, 40))
         assert all(line.plain.isprintable() and line.cell_len == 100 for line in lines)
 
 
 def view_after(keys: str, view: View | None = None) -> View:
     view = view or View()
     for key in keys.split():
-        view = pressed(view, key, shown(scene(view)))
+        view = press_key(view, key, shown(scene(view)))
     return view
 
 
@@ -231,10 +231,10 @@ def test_keys_choose_and_open_rows() -> None:
     assert view_after("down").group == "2" and view_after("down down down").group == "10"
     assert view_after("end up").group == "2" and view_after("down home").group == "1"
     view = view_after("down enter enter")
-    assert (view.level, view.group) == (Level.MODEMS, "2") and wish_of(view).modems
+    assert (view.level, view.group) == (Level.MODEMS, "2") and request_of(view).modems
     view = view_after("down down enter", view)
     assert (view.level, view.modem) == (Level.MODEM, mac(2, 3))
-    assert wish_of(view).modem == mac(2, 3) and wish_of(view).group == "2"
+    assert request_of(view).modem == mac(2, 3) and request_of(view).group == "2"
     assert view_after("escape", view).level is Level.MODEMS
     assert view_after("escape left backspace escape", view).level is Level.SERVER
     assert view_after("enter", view) == view
@@ -288,7 +288,7 @@ def test_keys_for_help_pause_and_sections() -> None:
 def test_keys_without_rows() -> None:
     view = View()
     for key in ("down", "enter", "s", "r"):
-        view = pressed(view, key, shown(Scene("vcmtsd 1", 1, view)))
+        view = press_key(view, key, shown(Scene("vcmtsd 1", 1, view)))
     assert view == View(sorts=view.sorts)
 
 

@@ -134,8 +134,8 @@ def tree(folder: Path) -> Unpacked:
 
 def test_hard_links_stay_hard_links(tmp_path: Path) -> None:
     choice = Choice(tree(tmp_path))
-    choice.take("usr/lib/driver.so.1")
-    choice.take("usr/lib/drivers/driver.so")
+    choice.include("usr/lib/driver.so.1")
+    choice.include("usr/lib/drivers/driver.so")
     assert "usr/lib/driver.so" in choice.paths  # the target of the link
     root.copy_chosen(choice, tmp_path / "root")
     names = ("usr/lib/driver.so", "usr/lib/drivers/driver.so")

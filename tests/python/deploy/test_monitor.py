@@ -55,7 +55,7 @@ def make_process(
     ],
 )
 def test_addresses_of_proc_net_tcp(text: str, address: str) -> None:
-    assert targets.address_of(text) == address
+    assert targets.parse_address(text) == address
 
 
 def test_listening_sockets_of_vcmtsd_are_found(tmp_path: Path) -> None:
@@ -66,25 +66,27 @@ def test_listening_sockets_of_vcmtsd_are_found(tmp_path: Path) -> None:
     make_process(tmp_path, 30, "prometheus", sockets, {"11", "12"})
     make_process(tmp_path, 40, "vcmtsd", {"15": f"{'0' * 32}:24FA"}, {"15"}, "tcp6")
     (tmp_path / "50").mkdir()  # an ended process
-    addresses = [targets.listens(one) for one in targets.processes(tmp_path)]
+    addresses = [targets.listening_addresses(one) for one in targets.processes(tmp_path)]
     assert addresses == [["127.0.0.1:9464"], ["127.0.0.1:9465"], ["[::1]:9466"]]
     path = tmp_path / "20" / "net" / "tcp"
     path.write_text(path.read_text().replace(" 0A ", " 01 "))
-    assert targets.listens(tmp_path / "20") == [], "a connection is not a listening socket"
+    assert targets.listening_addresses(tmp_path / "20") == [], (
+        "a connection is not a listening socket"
+    )
 
 
 def test_only_metrics_ports_are_targets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     make_process(
         tmp_path, 3, "vcmtsd", {"11": "0100007F:24F8", "12": "0100007F:24F9"}, {"11", "12"}
     )
-    monkeypatch.setattr(targets, "tells", lambda target: target.endswith("9465"))
+    monkeypatch.setattr(targets, "serves_metrics", lambda target: target.endswith("9465"))
     assert targets.targets(tmp_path) == ["127.0.0.1:9465"]
 
 
 def test_port_without_http_is_no_target() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    assert not targets.tells(f"127.0.0.1:{port}")
+    assert not targets.serves_metrics(f"127.0.0.1:{port}")
 
 
 Stderr = Callable[[], str]
@@ -96,7 +98,7 @@ def stderr(capsys: pytest.CaptureFixture[str]) -> Stderr:
 
 
 def test_no_vcmtsd_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
-    monkeypatch.setattr(server, "installed", lambda: "prometheus")
+    monkeypatch.setattr(server, "prometheus_path", lambda: "prometheus")
     monkeypatch.setattr("vcmts.monitor.command.targets", list)
     assert main(["monitor"]) == 2
     assert "`--metrics 127.0.0.1:9464`" in stderr()
@@ -107,13 +109,15 @@ def test_missing_prometheus_is_refused(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["monitor", "--target", "127.0.0.1:1"]) == 2
-    assert stderr().startswith("vcmts: needs prometheus") and not list(tmp_path.iterdir())
+    assert stderr().startswith("vcmts: prometheus is not installed") and not list(
+        tmp_path.iterdir()
+    )
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--rules", "/nowhere.yaml"], "found /nowhere.yaml, allowed: a file of rules"),
+        (["--rules", "/nowhere.yaml"], "found /nowhere.yaml, allowed: an existing file"),
         (["--target", "127.0.0.1"], "found 127.0.0.1, allowed: ADDRESS:PORT"),
         (["--target", "127.0.0.1:70000"], "allowed: ADDRESS:PORT"),
         (["--target", "a/b:1"], "allowed: ADDRESS:PORT"),
@@ -130,7 +134,7 @@ def test_wrong_options_are_refused(arguments: list[str], message: str, stderr: S
 
 
 def test_used_port_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
-    monkeypatch.setattr(server, "installed", lambda: "prometheus")
+    monkeypatch.setattr(server, "prometheus_path", lambda: "prometheus")
     with socket.create_server((server.HOST, 0)) as listening:
         used: int = listening.getsockname()[1]
         arguments = ["--target", "127.0.0.1:1", "--port", str(used)]

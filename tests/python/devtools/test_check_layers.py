@@ -78,7 +78,7 @@ def test_cycles_of_calls_are_found(call: str, is_cycle: bool, tmp_path: Path) ->
     write(tmp_path, "src/wire/b.c", "void middle(void) {\n\tlast();\n}\n")
     write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + call + "\n}\n")
     done = run("check-layers", tmp_path)
-    message = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
+    message = "files call each other in a cycle: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
     assert (done.returncode, done.stdout) == ((1, message) if is_cycle else (0, ""))
 
 
@@ -89,5 +89,5 @@ def test_folders_must_be_known_and_not_full(tmp_path: Path) -> None:
         write(tmp_path, f"src/wire/a{number}.h", "")
     done = run("check-layers", tmp_path)
     assert done.returncode == 1
-    assert "src/attic/a.c: src/attic is no room of check-layers\n" in done.stdout
+    assert "src/attic/a.c: src/attic is not a folder listed in check-layers\n" in done.stdout
     assert "src/wire: 29 names" in done.stdout

@@ -39,16 +39,16 @@ def test_list_is_complete() -> None:
 
 
 def test_commands_are_read_from_text_and_make(commands: Any) -> None:
-    assert commands.of_blocks(README) == ["./vcmts one --a b", "build/two --c"]
-    assert commands.of_sentences(README) == ["make more", "./vcmts say"]
-    assert "make help" in commands.targets() and "make bench" in commands.targets()
+    assert commands.block_commands(README) == ["./vcmts one --a b", "build/two --c"]
+    assert commands.inline_commands(README) == ["make more", "./vcmts say"]
+    assert "make help" in commands.make_targets() and "make bench" in commands.make_targets()
 
 
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
         ({"make b": None}, "make b: not in commands.toml"),
-        ({"make c": {}}, "make c: named nowhere"),
+        ({"make c": {}}, "make c: no page and no help text names it"),
         ({"make b": {"run": "x", "not": "y"}}, "make b: more than one of"),
         ({"make b": {"step": True}}, "make b: no step of .ci/run"),
         ({"make b": {"within": "make x"}}, "make b: make x does not run"),
@@ -60,5 +60,5 @@ def test_commands_are_read_from_text_and_make(commands: Any) -> None:
 def test_errors_of_the_list(changed: dict[str, Any], error: str | None, commands: Any) -> None:
     listed = {"make a": {"step": True}, "make b": {"within": "make a"}} | changed
     listed = {name: what for name, what in listed.items() if what is not None}
-    errors = commands.mistakes(listed, ["make a", "make b"], "step make a\nstep make bb\n")
+    errors = commands.list_errors(listed, ["make a", "make b"], "step make a\nstep make bb\n")
     assert errors == [] if error is None else any(text.startswith(error) for text in errors)

@@ -9,11 +9,11 @@ import pytest
 
 from mutation import main as command
 from mutation import trial
-from mutation.choose import ROOMS, MistakeError, Room, choose, read_room
+from mutation.choose import AREAS, Area, MistakeError, choose, read_area
 from mutation.operators import Mutant, mutants_of
-from mutation.trees import FOLDERS, Tree, belongs, folder_of, included_rooms, rooms_of
+from mutation.trees import TEST_FOLDERS, Tree, areas_of, belongs, folder_of, included_areas
 from mutation.trees import Test as Program
-from mutation.trial import Bench, Ended, Record, Verdict, run_command
+from mutation.trial import Bench, CommandResult, Record, Verdict, run_command
 from vcmts.paths import CHECKOUT
 
 SOURCE = """\
@@ -84,9 +84,9 @@ def test_last_break_of_switch_is_not_dropped() -> None:
     ]
 
 
-@pytest.mark.parametrize("area", ROOMS)
+@pytest.mark.parametrize("area", AREAS)
 def test_unexecuted_lines_are_not_mutated(area: str) -> None:
-    for mutant in read_room(area, CHECKOUT).all():
+    for mutant in read_area(area, CHECKOUT).all():
         text = (CHECKOUT / mutant.file).read_bytes()
         line = text.splitlines()[mutant.number - 1].decode().strip()
         assert not line.startswith(("/*", "* ", "#include", "__builtin_prefetch", "_Static_assert"))
@@ -95,13 +95,13 @@ def test_unexecuted_lines_are_not_mutated(area: str) -> None:
 
 
 def test_file_belongs_to_one_area() -> None:
-    files = [file for area in ROOMS for file in read_room(area, CHECKOUT).texts]
+    files = [file for area in AREAS for file in read_area(area, CHECKOUT).texts]
     assert len(files) == len(set(files))
 
 
-@pytest.mark.parametrize("area", ROOMS)
+@pytest.mark.parametrize("area", AREAS)
 def test_lists_are_not_stale(area: str) -> None:
-    assert read_room(area, CHECKOUT).stale() == []
+    assert read_area(area, CHECKOUT).stale() == []
 
 
 def test_subfolders_of_an_area_are_read(tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ def test_subfolders_of_an_area_are_read(tmp_path: Path) -> None:
     assert sorted(write_area(tmp_path).texts) == ["src/wire/f.c", "src/wire/shared/g.c"]
 
 
-def write_area(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Room:
+def write_area(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Area:
     folder = tmp_path / "src" / "wire"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "f.c").write_text(source)
     (tmp_path / "wire.toml").write_text(lists)
-    return read_room("wire", tmp_path, tmp_path)
+    return read_area("wire", tmp_path, tmp_path)
 
 
 def short(mutants: list[Mutant]) -> list[tuple[str, str, str]]:
@@ -124,17 +124,17 @@ def short(mutants: list[Mutant]) -> list[tuple[str, str, str]]:
 
 
 def test_choice_depends_on_the_seed(tmp_path: Path) -> None:
-    area = read_room("scheduler", CHECKOUT)
-    assert choose(area) == choose(read_room("scheduler", CHECKOUT))
+    area = read_area("scheduler", CHECKOUT)
+    assert choose(area) == choose(read_area("scheduler", CHECKOUT))
     assert short(choose(area)) != short(choose(area, seed=2))
     lines = [(m.file, m.number) for m in choose(area) if not m.rule]
     assert len(lines) == len(set(lines)), "one per line"
-    assert {m.file for m in choose(area, lines_a_mutant=0)} >= {m.file for m in choose(area)}
+    assert {m.file for m in choose(area, lines_per_mutant=0)} >= {m.file for m in choose(area)}
 
 
 def test_choice_does_not_depend_on_line_numbers(tmp_path: Path) -> None:
-    before = choose(write_area(tmp_path), lines_a_mutant=2)
-    after = choose(write_area(tmp_path, source="/* moved */\n\n" + SOURCE), lines_a_mutant=2)
+    before = choose(write_area(tmp_path), lines_per_mutant=2)
+    after = choose(write_area(tmp_path, source="/* moved */\n\n" + SOURCE), lines_per_mutant=2)
     assert short(before) == short(after) and len(before) == 6
     assert [m.number + 2 for m in before] == [m.number for m in after]
 
@@ -154,7 +154,7 @@ why = "g is for show"
 
 def test_listed_mutants_are_always_chosen(tmp_path: Path) -> None:
     area = write_area(tmp_path, CHOSEN)
-    (listed,) = [m for m in choose(area, lines_a_mutant=100) if m.rule]
+    (listed,) = [m for m in choose(area, lines_per_mutant=100) if m.rule]
     assert (listed.function, listed.rule) == ("f", "the smaller one")
     assert listed.becomes == "if (a > b && !name[0])"
     assert area.stale() == []
@@ -163,11 +163,11 @@ def test_listed_mutants_are_always_chosen(tmp_path: Path) -> None:
 def test_unmatched_entries_are_stale(tmp_path: Path) -> None:
     assert write_area(tmp_path, CHOSEN + REASON).stale() == []
     (message,) = write_area(tmp_path, CHOSEN.replace("a < b", "a << b")).stale()
-    assert message.startswith("wire.toml: chosen text stands nowhere, not once: ")
+    assert message.startswith("wire.toml: chosen text occurs nowhere, not once: ")
     (message,) = write_area(tmp_path, CHOSEN.replace('"if (a < b &&"', '"a"')).stale()
     assert "f.c:1, src/wire/f.c:5, " in message
     (message,) = write_area(tmp_path, REASON.replace("g(a);", "g(b);")).stale()
-    assert message == "wire.toml: reason for what is not there: f() 'g(b);'"
+    assert message == "wire.toml: reason for code that does not exist: f() 'g(b);'"
     assert write_area(tmp_path, REASON.replace("reason.f", "reason.other")).stale() != []
     assert write_area(tmp_path, REASON.replace('";"', '"h(a);"')).stale() != []
 
@@ -195,7 +195,7 @@ class Recorder(Bench):
         super().__init__(tree, [], Record(), {})
         self.tree, self.fails, self.tested_text = tree, fails, b""
 
-    def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
+    def run_tests(self, mutant: Mutant, tree: Tree, with_end_to_end: bool) -> tuple[str, str]:
         self.tested_text = (tree.path / mutant.file).read_bytes()
         if self.fails:
             raise RuntimeError("a machine that is too busy")
@@ -210,9 +210,9 @@ def test_file_is_restored(fails: bool, tmp_path: Path) -> None:
     text = area.texts[mutant.file]
     if fails:
         with pytest.raises(RuntimeError):
-            bench.judge(mutant, bench.tree, text)
+            bench.try_mutant(mutant, bench.tree, text)
     else:
-        assert bench.judge(mutant, bench.tree, text).is_open
+        assert bench.try_mutant(mutant, bench.tree, text).is_unexplained
     assert bench.tested_text == text.replace(b"\tg(a);\n", b"\t;\n")
     assert (tmp_path / mutant.file).read_bytes() == text
 
@@ -252,9 +252,11 @@ def test_timeout_on_busy_host_is_undecided(tmp_path: Path, monkeypatch: pytest.M
     ends = []
 
     class Busy(Bench):
-        def run(self, test: Program, tree: Tree, factor: float = 1, message: int = -1) -> Ended:
+        def run(
+            self, test: Program, tree: Tree, factor: float = 1, message: int = -1
+        ) -> CommandResult:
             ends.append((tree.path.name, factor))
-            return Ended(False, late=True)
+            return CommandResult(False, late=True)
 
     busy = Busy(bench.whole, [test], Record(), {})
     with pytest.raises(RuntimeError, match="too busy"):
@@ -263,14 +265,14 @@ def test_timeout_on_busy_host_is_undecided(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Tree, "ninja", lambda *_: True)
     text = SOURCE.encode()
     (worker.path / "f.c").write_bytes(text)
-    verdict = busy.judge(mutants_of("f.c", text)[0], worker, text)
-    assert (verdict.outcome, verdict.is_open) == ("undecided", True)
+    verdict = busy.try_mutant(mutants_of("f.c", text)[0], worker, text)
+    assert (verdict.outcome, verdict.is_unexplained) == ("undecided", True)
 
 
 def test_failure_without_mutant_is_an_error(tmp_path: Path) -> None:
     bench, test, _ = bench_with(tmp_path, "echo ends with this; exit 1", "true")
     record = bench.record = Record()
-    with pytest.raises(MistakeError, match="t fails although nothing is broken:\nends with this"):
+    with pytest.raises(MistakeError, match="t fails without a mutant:\nends with this"):
         command.measure(bench)
     assert not record.processor
     (bench.whole.build / "t").write_text("#!/bin/sh\ntrue\n")
@@ -282,13 +284,13 @@ def test_identical_program_is_not_run(tmp_path: Path, monkeypatch: pytest.Monkey
     bench, _, worker = bench_with(tmp_path, "exit 1", "exit 1")
     monkeypatch.setattr(Tree, "ninja", lambda *_: True)
     mutant = mutants_of("src/wire/f.c", SOURCE.encode())[0]
-    assert bench.look(mutant, worker, False) == ("same", "")
+    assert bench.run_tests(mutant, worker, False) == ("same", "")
     (worker.build / "t").write_text("#!/bin/sh\nexit 2\n")
-    assert bench.look(mutant, worker, False) == ("killed", "t")
+    assert bench.run_tests(mutant, worker, False) == ("killed", "t")
     (worker.build / "t").write_text("#!/bin/sh\nexit 0\n")
-    assert bench.look(mutant, worker, False) == ("survived", "")
+    assert bench.run_tests(mutant, worker, False) == ("survived", "")
     monkeypatch.setattr(Tree, "ninja", lambda *_: False)
-    assert bench.look(mutant, worker, False) == ("unbuilt", "")
+    assert bench.run_tests(mutant, worker, False) == ("unbuilt", "")
 
 
 def test_tests_that_killed_run_first() -> None:
@@ -313,8 +315,8 @@ def test_tests_that_killed_run_first() -> None:
     ],
 )
 def test_tests_belong_to_areas_of_their_inputs(inputs: str, rooms: list[str]) -> None:
-    test = Program("name", "name", rooms=rooms_of(inputs))
-    assert [area for area in ROOMS if belongs(test, area)] == rooms
+    test = Program("name", "name", areas=areas_of(inputs))
+    assert [area for area in AREAS if belongs(test, area)] == rooms
 
 
 def test_tests_belong_to_areas_of_their_folder() -> None:
@@ -322,24 +324,24 @@ def test_tests_belong_to_areas_of_their_folder() -> None:
     inputs = (
         "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
     )
-    test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
-    assert [area for area in FOLDERS if belongs(test, area)] == [
+    test = Program("m", "m", areas=areas_of(inputs), folder=folder_of(inputs))
+    assert [area for area in TEST_FOLDERS if belongs(test, area)] == [
         *("server", "metrics", "control", "methods")
     ]
-    test = Program("m", "m", rooms=frozenset({"server", "methods", "control"}), folder="")
-    assert not any(belongs(test, area) for area in FOLDERS)
+    test = Program("m", "m", areas=frozenset({"server", "methods", "control"}), folder="")
+    assert not any(belongs(test, area) for area in TEST_FOLDERS)
 
 
 def test_included_headers_are_inputs() -> None:
     text = '#include "test.h"\n#include <x/a.h>\n// #include "no/a.h"\n#include "wire/ip.h"\n'
-    assert included_rooms(text) == {"wire"}
+    assert included_areas(text) == {"wire"}
 
 
 def test_survivors_and_stale_reasons_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit status 1 for a survivor without a reason, and for a stale reason."""
-    monkeypatch.setattr(command, "PLACE", tmp_path)
+    monkeypatch.setattr(command, "COPIES", tmp_path)
     monkeypatch.setattr(command, "whole_tree", lambda *_: Tree(tmp_path))
     monkeypatch.setattr(command, "worker_tree", lambda *_: Tree(tmp_path))
     monkeypatch.setattr(command, "bench_of", lambda *_: Recorder(Tree(tmp_path), False))
@@ -349,7 +351,7 @@ def test_survivors_and_stale_reasons_fail(
 
     def run(lists: str) -> int:
         area = write_area(tmp_path, lists)
-        return command.try_rooms(
+        return command.try_areas(
             {"wire": (area, [m for m in area.all() if m.line == "g(a);"])}, options
         )
 
@@ -363,14 +365,14 @@ def test_survivors_and_stale_reasons_fail(
     assert command.main(["--survivors"]) == 1
     assert "g(a);" in capsys.readouterr().out
     assert run(REASON + REASON.replace("g(a);", "gone(a);")) == 1
-    assert "reason for what is not there: f() 'gone(a);'" in capsys.readouterr().out
+    assert "reason for code that does not exist: f() 'gone(a);'" in capsys.readouterr().out
     assert json.loads((tmp_path / "survivors.json").read_text()) == []
 
 
 def test_second_run_is_refused(tmp_path: Path) -> None:
-    with command.only_one(tmp_path), pytest.raises(MistakeError, match="another run"):
-        command.only_one(tmp_path)
-    command.only_one(tmp_path).close()
+    with command.lock_copies(tmp_path), pytest.raises(MistakeError, match="another run"):
+        command.lock_copies(tmp_path)
+    command.lock_copies(tmp_path).close()
 
 
 def test_list_option_prints_mutants() -> None:
@@ -382,4 +384,4 @@ def test_list_option_prints_mutants() -> None:
     )
     heads = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert heads and all(line.startswith("src/wire/hcs.") for line in heads)
-    assert Verdict(mutants_of("f.c", SOURCE.encode())[0], "killed").is_open is False
+    assert Verdict(mutants_of("f.c", SOURCE.encode())[0], "killed").is_unexplained is False

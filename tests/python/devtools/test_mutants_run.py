@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 
 from mutation.choose import MistakeError
-from mutation.judge import (
-    PASSED,
-    SEEN,
+from mutation.run_traffic import (
+    DETECTED,
+    INCONCLUSIVE,
     UNBUILT,
-    UNJUDGED,
-    Judged,
+    UNDETECTED,
     Mutant,
     Run,
-    judge,
+    RunResult,
     main,
     read_mutants,
+    run_traffic,
     table,
 )
-from mutation.judge import try_one as try_one
+from mutation.run_traffic import try_one as try_one
 from mutation.trees import Tree
 from vcmts.paths import CHECKOUT
 
@@ -44,7 +44,7 @@ def test_whitespace_is_ignored() -> None:
 
 @pytest.mark.parametrize("source", ["ttl = 6;", "ttl = 64; ttl = 64;"])
 def test_text_must_occur_once(source: str) -> None:
-    with pytest.raises(MistakeError, match="stands"):
+    with pytest.raises(MistakeError, match="occurs"):
         TTL.apply(source)
 
 
@@ -70,14 +70,14 @@ def tree_of(folder: Path) -> StubTree:
 
 @pytest.mark.parametrize(
     ("becomes", "outcome"),
-    [("ttl = 63;", SEEN), ("ttl = 64; /* same */", PASSED), ("ttl = 63;;", UNBUILT)],
+    [("ttl = 63;", DETECTED), ("ttl = 64; /* same */", UNDETECTED), ("ttl = 63;;", UNBUILT)],
 )
 def test_verdict_follows_from_run(tmp_path: Path, becomes: str, outcome: str) -> None:
     tree = tree_of(tmp_path)
-    assert judge(tree, "1s") == GOOD
+    assert run_traffic(tree, "1s") == GOOD
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", becomes)
     verdict = try_one(mutant, tree, "1s", GOOD)
-    assert (verdict.outcome, verdict.is_open) == (outcome, outcome != SEEN)
+    assert (verdict.outcome, verdict.is_unexplained) == (outcome, outcome != DETECTED)
     assert (tmp_path / "a.c").read_text(encoding="utf-8") == "ttl = 64;\n"
 
 
@@ -88,41 +88,46 @@ def test_passed_run_is_repeated(tmp_path: Path) -> None:
         "#!/bin/sh\necho run >> runs\n[ $(wc -l < runs) -lt 3 ] || exit 1\n", encoding="utf-8"
     )
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
-    assert try_one(mutant, tree, "1s", GOOD).outcome == SEEN
+    assert try_one(mutant, tree, "1s", GOOD).outcome == DETECTED
     (tmp_path / "runs").unlink()
     excused = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;", passes="needs an hour")
-    assert try_one(excused, tree, "1s", GOOD).outcome == PASSED
+    assert try_one(excused, tree, "1s", GOOD).outcome == UNDETECTED
 
 
 def test_run_without_check_is_not_passed(tmp_path: Path) -> None:
     tree = tree_of(tmp_path)
     (tmp_path / "vcmts").write_text(
         "#!/bin/sh\necho run >> runs\necho every packet proven\n"
-        "echo vcmts: nothing to judge in this run for: privacy, delay >&2\n",
+        "echo vcmts: checks without anything to check in this run: privacy, delay >&2\n",
         encoding="utf-8",
     )
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
     verdict = try_one(mutant, tree, "1s", Run(0, "", frozenset({"privacy"})))
-    assert (verdict.outcome, verdict.is_open) == (UNJUDGED, True)
-    assert verdict.said == "nothing to judge for: delay"
+    assert (verdict.outcome, verdict.is_unexplained) == (INCONCLUSIVE, True)
+    assert verdict.message == "nothing to judge for: delay"
     assert len((tmp_path / "runs").read_text(encoding="utf-8").split()) == 6
     assert (
-        try_one(mutant, tree, "1s", Run(0, "", frozenset({"privacy", "delay"}))).outcome == PASSED
+        try_one(mutant, tree, "1s", Run(0, "", frozenset({"privacy", "delay"}))).outcome
+        == UNDETECTED
     )
 
 
 def test_table_has_a_line_per_kind() -> None:
     excused = Mutant("rates", "late", "a.c", "x", "y", passes="needs an hour")
-    verdicts = [Judged(TTL, SEEN), Judged(TTL, PASSED), Judged(excused, PASSED)]
+    verdicts = [
+        RunResult(TTL, DETECTED),
+        RunResult(TTL, UNDETECTED),
+        RunResult(excused, UNDETECTED),
+    ]
     lines = table(verdicts).splitlines()
     assert [line.split() for line in lines[1:4]] == [
         ["fields", "2", "1"],
         ["rates", "1", "0"],
         ["all", "3", "1"],
     ]
-    assert lines[4:] == ["passed: TTL: no reason", "passed: late: needs an hour"]
-    assert not verdicts[2].is_open
-    assert "reason not needed: late" in table([Judged(excused, SEEN)])
+    assert lines[4:] == ["undetected: TTL: no reason", "undetected: late: needs an hour"]
+    assert not verdicts[2].is_unexplained
+    assert "reason not needed: late" in table([RunResult(excused, DETECTED)])
 
 
 def test_list_option_prints_mutants(capsys: pytest.CaptureFixture[str]) -> None:

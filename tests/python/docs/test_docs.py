@@ -188,7 +188,7 @@ def test_counters_page_has_reasons_by_unit() -> None:
 
 
 def test_counters_page_has_all_drop_reasons() -> None:
-    description = json.loads(docs.said("vcmtsd", "describe"))
+    description = json.loads(docs.program_output("vcmtsd", "describe"))
     page = counters_page.render(description)
     for direction in (description[name] for name in ("downstream", "upstream", "shared_port")):
         assert all(page.count(f"| `{name}` | ") in (1, 2) for name in direction["drops"])
@@ -232,7 +232,7 @@ def test_metrics_page_is_ordered_by_subject() -> None:
 
 
 def test_metrics_page_has_all_metrics() -> None:
-    metrics = json.loads(docs.said("vcmtsd", "describe"))["metrics"]
+    metrics = json.loads(docs.program_output("vcmtsd", "describe"))["metrics"]
     page = metrics_page.render(metrics)
     assert all(page.count(f"| `{one['name']}` | {one['type']} |") == 1 for one in metrics)
     heads = re.findall("^## (.*)$", page, flags=re.MULTILINE)

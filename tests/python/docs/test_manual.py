@@ -39,7 +39,7 @@ def tool() -> Command:
 
 
 def test_help_output_is_parsed() -> None:
-    read = commands.of_help("plane run", HELP)
+    read = commands.parse_help("plane run", HELP)
     assert read.text == "Serves.  Until a signal."
     assert [group.title for group in read.groups] == ["What it is"]
     config, _, cycles = read.groups[0].options
@@ -60,7 +60,7 @@ def test_argument_parser_is_read() -> None:
     parser.add_argument("more", nargs="*", choices=("a", "b"))
     parser.add_argument("--count", type=int, default=3, help="how often (default: %(default)s)")
     parser.add_argument("--secret", help=argparse.SUPPRESS)
-    read = commands.of_parser(parser)
+    read = commands.parse_parser(parser)
     assert read.text == "Does it."
     file, more, count = read.options
     assert file == Option((), "FILE", "")
@@ -74,7 +74,7 @@ def test_pages_have_all_options() -> None:
         for command in commands.every(part):
             for option in command.options:
                 assert pages.tag(option) in page.splitlines()
-        parser = cli.parser_for([part.name.split()[1]])
+        parser = cli.make_parser([part.name.split()[1]])
         assert parser.prog == "vcmts"
     assert {part.name for part in tool().parts} == {f"vcmts {name}" for name in cli.COMMANDS}
 

@@ -24,7 +24,7 @@ from vcmts.docs import pictures, site
     ],
 )
 def test_path_of_page(path: str, page: str) -> None:
-    assert site.place_of(PurePosixPath(path)) == page
+    assert site.page_path(PurePosixPath(path)) == page
 
 
 @pytest.mark.parametrize(
@@ -41,21 +41,21 @@ def test_path_of_page(path: str, page: str) -> None:
     ],
 )
 def test_links_and_blocks_are_rewritten(origin: str, text: str, expected: str) -> None:
-    assert site.rewritten(text, PurePosixPath(origin)) == expected
+    assert site.rewrite(text, PurePosixPath(origin)) == expected
 
 
 def test_file_becomes_a_page() -> None:
     """Its fence is longer than fences in the file. The search excludes it."""
-    page = site.page_of(PurePosixPath("tools/vcmts/docs/configuration.md.in"))
+    page = site.page_text(PurePosixPath("tools/vcmts/docs/configuration.md.in"))
     assert page.startswith("---\nsearch:\n  exclude: true\n---\n# tools/")
     assert '\n```` text linenums="1"\n' in page and page.endswith("\n````\n")
-    assert '\n``` c linenums="1"\n' in site.page_of(PurePosixPath("src/main.c"))
+    assert '\n``` c linenums="1"\n' in site.page_text(PurePosixPath("src/main.c"))
 
 
 def test_folder_becomes_a_page() -> None:
-    page = site.page_of(PurePosixPath("docs/decisions"))
+    page = site.page_text(PurePosixPath("docs/decisions"))
     assert "](008-server.md)\n" in page and page.startswith("# docs/decisions\n")
-    assert "- `alerts.yaml`\n" in site.page_of(PurePosixPath("deploy/prometheus"))
+    assert "- `alerts.yaml`\n" in site.page_text(PurePosixPath("deploy/prometheus"))
 
 
 def test_missing_or_old_pictures_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from host import command
 from host.prepare import apply as host_apply
-from host.prepare.decide import Decided, decide
+from host.prepare.decide import Decision, decide
 from host.prepare.plan import Plan
-from host.prepare.wish import wish
+from host.prepare.requirements import requirements
 from python.host.host_kernel import Kernel, system
 from python.host.host_machines import MACHINES
 from vcmts.layout import machine as host_machine
@@ -35,12 +35,12 @@ def parse(*options: str) -> argparse.Namespace:
     return parser.parse_args(options)
 
 
-def make_plan(kernel: Kernel, *options: str) -> Decided:
+def make_plan(kernel: Kernel, *options: str) -> Decision:
     """Returns what `vcmts host plan` decides for the machine."""
     files = Files(kernel.root, kernel.ask)
     result = host_machine.read(files)
     arguments = parse("plan", *options)
-    return decide(files, result, wish(arguments, result), command.options_of(arguments))
+    return decide(files, result, requirements(arguments, result), command.parse_options(arguments))
 
 
 def ignore(line: str) -> None:

@@ -28,17 +28,17 @@ CARD = "0000:3b:00.0"
 def test_undo_restores_all_files(name: str, tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path, name)
     before = tree(tmp_path)
-    assert host_apply.rehearse(system(kernel), plan, ignore) > 0 and tree(tmp_path) == before
+    assert host_apply.dry_run(system(kernel), plan, ignore) > 0 and tree(tmp_path) == before
     assert apply(kernel, plan) > 4
     after = tree(tmp_path)
     assert apply(kernel, plan) == 0 and tree(tmp_path) == after
-    assert host_apply.rehearse(system(kernel), plan, ignore) == 0
+    assert host_apply.dry_run(system(kernel), plan, ignore) == 0
     login = [path for path in before if f"/{kernel.nics[0].address}" in path]
     assert [after[path] for path in login] == [before[path] for path in login]
-    for name, text in texts.files_of(plan).items():
+    for name, text in texts.plan_files(plan).items():
         assert (tmp_path / name).read_text() == text
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
-    assert undo(kernel) == (0, ["nothing is applied here"]) and tree(tmp_path) == before
+    assert undo(kernel) == (0, ["no plan is applied"]) and tree(tmp_path) == before
 
 
 def test_applied_plan_makes_functions_and_arguments(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def undo_crashes(kernel: Kernel, crash_at: int, complete: bool) -> bool:
 
 
 def without_journal(files_: Tree) -> Tree:
-    return {name: what for name, what in files_.items() if name != host_journal.PLACE}
+    return {name: what for name, what in files_.items() if name != host_journal.PATH}
 
 
 @pytest.mark.parametrize(("complete", "crash_at"), [(True, 1), (False, 2)])
@@ -184,13 +184,13 @@ def test_undo_keeps_changes_of_others(tmp_path: Path) -> None:
     left, messages = undo(kernel)
     assert left == 2
     assert [line for line in messages if line.startswith("left: ")] == [
-        f"left: {plan.pages[0].count} huge pages, /{plan.pages[0].file}: somebody else changed it "
-        "meanwhile (found 4000)",
-        f"left: file /{texts.RULES}: somebody else changed it meanwhile",
+        f"left: {plan.pages[0].count} huge pages, /{plan.pages[0].file}: another program changed "
+        "it meanwhile (found 4000)",
+        f"left: file /{texts.RULES}: another program changed it meanwhile",
     ]
     assert (tmp_path / texts.RULES).read_text() == "# mine now\n"
     assert kernel.text(tmp_path / plan.pages[0].file) == "4000"
-    with pytest.raises(StepError, match=r"huge pages|file .*somebody else changed it"):
+    with pytest.raises(StepError, match=r"huge pages|file .*another program changed it"):
         apply(kernel, plan)
     (tmp_path / texts.RULES).unlink()  # as it was before
     assert undo(kernel)[0] == 1
@@ -236,9 +236,11 @@ def test_card_that_got_an_address_is_not_changed(tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path)
     apply(kernel, plan)
     kernel.nics[1] = Nic(**{**vars(kernel.nics[1]), "addresses": ("10.3.3.3",)})
-    with pytest.raises(MistakeError, match=f"card {CARD} is not touched: ens0f0"):
+    with pytest.raises(MistakeError, match=f"card {CARD} must not be changed: ens0f0"):
         apply(kernel, plan)
     left, messages = undo(kernel)
-    assert left > 0 and any(f"{CARD}: 1 functions: not touched now" in line for line in messages)
+    assert left > 0 and any(
+        f"{CARD}: 1 functions: its card must not be changed now" in line for line in messages
+    )
     assert kernel.text(tmp_path / f"sys/bus/pci/devices/{CARD}/sriov_numvfs") == "1"
     assert kernel.text(tmp_path / "sys/class/net/ens0f0/flags") == "0x1003"

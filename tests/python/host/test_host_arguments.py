@@ -34,7 +34,7 @@ def test_new_plan_after_undo(tmp_path: Path) -> None:
     assert kernel.text(tmp_path / "sys/devices/system/cpu/isolated") == CORES[2]
     repeated = make_plan(kernel, "--groups", "2", "--network-vlan", "10")
     assert repeated.plan == plan
-    assert any("`vcmts host undo` takes it back" in note for note in repeated.notes)
+    assert any("run `vcmts host undo` before" in note for note in repeated.notes)
     undo(kernel)
     new = make_plan(kernel, "--groups", "2")
     assert new.plan.arguments == plan.arguments == isolation(2)
@@ -68,7 +68,7 @@ def test_arguments_of_others_in_grub(tmp_path: Path) -> None:
     write(tmp_path / "etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT='quiet'")
     write(tmp_path / "etc/default/grub.d/50-x.cfg", 'GRUB_CMDLINE_LINUX="isolcpus=5"')
     result = make_plan(kernel)
-    assert result.plan.arguments == () and "started with isolcpus=5" in result.notes[0]
+    assert result.plan.arguments == () and "sets isolcpus=5" in result.notes[0]
     write(tmp_path / "etc/default/grub.d/50-x.cfg", wide.replace("isolcpus=", "isolcpus=nohz,"))
     assert make_plan(kernel).plan.arguments == ()  # the argument isolates nothing
     assert "is not enough" in make_plan(kernel).notes[0]
@@ -79,7 +79,7 @@ def test_arguments_given_by_hand_are_reported(tmp_path: Path) -> None:
     kernel = make_machine("server", tmp_path)
     write(tmp_path / "proc/cmdline", "quiet isolcpus=5")
     result = make_plan(kernel)
-    assert result.plan.arguments == isolation() and "started with isolcpus=5" in result.notes[0]
+    assert result.plan.arguments == isolation() and "sets isolcpus=5" in result.notes[0]
 
 
 def test_arguments_of_other_boot_loaders(tmp_path: Path) -> None:
@@ -112,6 +112,6 @@ def test_arguments_for_1_gb_pages(tmp_path: Path) -> None:
     write(grub, "GRUB_CMDLINE_LINUX='hugepagesz=1G hugepages=16'")
     assert make_plan(kernel, *options).plan.arguments == isolation(2)  # enough pages
     write(tmp_path / first.pages[0].file, "0")
-    assert any("hugepagesz=1G, and" in note for note in make_plan(kernel, *options).notes)
+    assert any("hugepagesz=1G, but" in note for note in make_plan(kernel, *options).notes)
     write(grub, "GRUB_CMDLINE_LINUX='hugepagesz=2M hugepages=16'")
     assert make_plan(kernel, *options).plan.arguments == first.arguments

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from host.prepare import check, kubelet
-from host.prepare.fact import Row, look
+from host.prepare.fact import Finding, inspect_machine
 from python.host.host_kernel import Kernel, Nic, relink
 from python.host.host_machines import base
 from python.host.host_steps import make_machine
@@ -35,7 +35,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
     return make_machine("server", tmp_path / "machine")
 
 
-def facts(kernel: Kernel, *, kubernetes: bool = False, ethtool_output: str = "") -> dict[str, Row]:
+def facts(
+    kernel: Kernel, *, kubernetes: bool = False, ethtool_output: str = ""
+) -> dict[str, Finding]:
     """Returns the rows of the check by fact. `ethtool_output` is the output of ethtool."""
 
     def run(command: Sequence[str]) -> str:
@@ -47,8 +49,8 @@ def facts(kernel: Kernel, *, kubernetes: bool = False, ethtool_output: str = "")
         return kernel.ask(command)
 
     files = Files(kernel.root, run)
-    result = look(files, host_machine.read(files))
-    return {row.fact: row for row in check.rows(result, 1, kubernetes=kubernetes)}
+    result = inspect_machine(files, host_machine.read(files))
+    return {row.fact: row for row in check.findings(result, 1, kubernetes=kubernetes)}
 
 
 def test_firmware_and_microcode_are_reported(server: Kernel) -> None:
@@ -68,7 +70,8 @@ def test_firmware_of_cards_is_reported(server: Kernel) -> None:
     assert "firmware 4.60 0x8001e8dd 1.3682.0" in facts(server, ethtool_output=output)[fact].found
     files = Files(server.root, lambda command: "")
     assert not any(
-        "firmware" in row.found for row in check.cards(look(files, host_machine.read(files)))
+        "firmware" in row.found
+        for row in check.cards(inspect_machine(files, host_machine.read(files)))
     )
 
 
@@ -95,7 +98,7 @@ def test_accelerators_are_reported(server: Kernel) -> None:
         if driver:
             relink(function / "driver", f"../../drivers/{driver}")
     result = facts(server)
-    assert result[f"accelerator {QAT}"] == Row(
+    assert result[f"accelerator {QAT}"] == Finding(
         f"accelerator {QAT}",
         "8086:4940 (QAT), 4xxx, 2 of 16 functions, of which 1 no driver, 1 vfio-pci, services "
         "sym;dc, node 1",
@@ -105,7 +108,7 @@ def test_accelerators_are_reported(server: Kernel) -> None:
 
 def test_speed_select_is_reported(server: Kernel) -> None:
     assert (
-        "no driver of it is loaded; base frequency not known" in facts(server)["Speed Select"].found
+        "its driver is not loaded; base frequency not known" in facts(server)["Speed Select"].found
     )
     for core in range(16):
         khz = "2400000" if core in (1, 2) else "1800000"
@@ -114,7 +117,7 @@ def test_speed_select_is_reported(server: Kernel) -> None:
     fact = facts(server)["Speed Select"]
     assert "isst_if_common is loaded" in fact.found
     assert "2.4 GHz for cores 1-2; 1.8 GHz for cores 0,3-15" in fact.found
-    assert fact.todo == "cores 1-2 are the ones to poll"
+    assert fact.todo == "poll on cores 1-2"
 
 
 def test_sizes_of_huge_pages_are_reported(server: Kernel) -> None:
@@ -122,13 +125,15 @@ def test_sizes_of_huge_pages_are_reported(server: Kernel) -> None:
     base = "sys/devices/system/node/node1/hugepages/hugepages-1048576kB"
     write(server.root / base / "nr_hugepages", "4")
     result = facts(server)["huge page sizes"].found
-    assert result.startswith("2048kB (as usual); 1048576kB; node1: 4 of 1048576kB")
+    assert result.startswith("2048kB (default); 1048576kB; node1: 4 of 1048576kB")
     assert "none of 1 GB" in result  # the processor has no pdpe1gb
 
 
-def kubelet_rows(kernel: Kernel) -> dict[str, Row]:
+def kubelet_rows(kernel: Kernel) -> dict[str, Finding]:
     files = Files(kernel.root, kernel.ask)
-    return {row.fact: row for row in kubelet.rows(look(files, host_machine.read(files)))}
+    return {
+        row.fact: row for row in kubelet.findings(inspect_machine(files, host_machine.read(files)))
+    }
 
 
 def test_node_with_all_settings_is_ok(server: Kernel) -> None:
@@ -172,7 +177,7 @@ def test_node_without_settings_has_advice(server: Kernel) -> None:
     )
     result = kubelet_rows(server)
     assert result["reserved cores"].found == "0-2, of which 1-2 are isolated"
-    assert "siblings may go to different pods" in result["CPU manager"].found
+    assert "siblings may be of different pods" in result["CPU manager"].found
 
 
 def test_arguments_of_kubelet_override_its_file(server: Kernel) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from host.prepare import folder as host_folder
 from host.prepare import journal as host_journal
-from host.prepare import stored, texts, words
+from host.prepare import markdown, stored, texts
 from host.prepare.plan import Plan
 from host.prepare.system import StepError
 from python.host.host_kernel import relink, tree
@@ -32,11 +32,11 @@ def stored_plan(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def write_plan(plan: Plan, folder: Path) -> Path:
-    for name, text in texts.files_of(plan).items():
+    for name, text in texts.plan_files(plan).items():
         path = folder / "files" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    parts = (words.page_lines, words.argument_lines, words.card_lines, words.file_lines)
+    parts = (markdown.page_lines, markdown.argument_lines, markdown.card_lines, markdown.file_lines)
     lines = [line for part in parts for line in ("", *part(plan))]
     (folder / "plan.md").write_text("\n".join(lines) + "\n")
     (folder / "plan.json").write_text(plan.stored())
@@ -48,7 +48,7 @@ def test_written_plan_is_read(tmp_path: Path) -> None:
         _, plan = set_up(tmp_path / name, name)
         folder = write_plan(plan, tmp_path / f"plan-{name}")
         assert stored.read(folder) == plan
-        host_folder.same_files(folder, plan)
+        host_folder.check_files(folder, plan)
 
 
 def test_changed_files_are_refused(tmp_path: Path) -> None:
@@ -56,17 +56,17 @@ def test_changed_files_are_refused(tmp_path: Path) -> None:
     folder = write_plan(plan, tmp_path / "plan")
     script = folder / "files" / texts.SCRIPT
     script.write_text(script.read_text() + "touch /x\n")
-    with pytest.raises(MistakeError, match=r"it is not what plan\.json says"):
-        host_folder.same_files(folder, plan)
+    with pytest.raises(MistakeError, match=r"it differs from plan\.json"):
+        host_folder.check_files(folder, plan)
     script.unlink()
     script.symlink_to("/etc/passwd")
     with pytest.raises(MistakeError, match="no such file, or a link"):
-        host_folder.same_files(folder, plan)
+        host_folder.check_files(folder, plan)
     script.unlink()
-    script.write_text(texts.files_of(plan)[texts.SCRIPT])
+    script.write_text(texts.plan_files(plan)[texts.SCRIPT])
     (folder / "files/etc/passwd").write_text("x")
-    with pytest.raises(MistakeError, match="not of this plan"):
-        host_folder.same_files(folder, plan)
+    with pytest.raises(MistakeError, match="not a file of this plan"):
+        host_folder.check_files(folder, plan)
 
 
 def test_changed_text_is_refused(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_changed_text_is_refused(tmp_path: Path) -> None:
         make_machine(name, root / name)
         shutil.rmtree(out, ignore_errors=True)
         assert cli.main(["host", "plan", "--machine", str(root / name), "-o", str(out)]) == 0
-        host_folder.same_files(out, stored.read(out))
+        host_folder.check_files(out, stored.read(out))
     make_machine("server", root / "second")
     assert cli.main(["host", "plan", "--machine", str(root / "second"), "-o", str(out)]) == 0
     text, plan = (out / "plan.md").read_text(), stored.read(out)
@@ -88,11 +88,11 @@ def test_changed_text_is_refused(tmp_path: Path) -> None:
     ):
         assert old in text
         (out / "plan.md").write_text(text.replace(old, new))
-        with pytest.raises(MistakeError, match=r"plan\.md: it is not what plan\.json says"):
-            host_folder.same_files(out, plan)
+        with pytest.raises(MistakeError, match=r"plan\.md: it differs from plan\.json"):
+            host_folder.check_files(out, plan)
     (out / "plan.md").unlink()
     with pytest.raises(MistakeError, match=r"plan\.md: no such file"):
-        host_folder.same_files(out, plan)
+        host_folder.check_files(out, plan)
 
 
 def changed(result: object, path: tuple[object, ...], value: object) -> object:
@@ -175,7 +175,7 @@ def test_duplicate_key_is_refused(tmp_path: Path) -> None:
     _, plan = set_up(tmp_path / "machine")
     text = plan.stored().replace('"no_iommu": false', '"no_iommu": false, "no_iommu": true')
     (tmp_path / "plan.json").write_text(text)
-    with pytest.raises(MistakeError, match=r"plan\.json: 'no_iommu' is there twice"):
+    with pytest.raises(MistakeError, match=r"plan\.json: an object has key 'no_iommu' twice"):
         stored.read(tmp_path)
 
 
@@ -183,14 +183,14 @@ def test_duplicate_key_is_refused(tmp_path: Path) -> None:
     ("path", "value", "error"),
     [
         # the card of the login: a udev rule would bind it to vfio-pci
-        (("cards", 0, "addresses"), [LOGIN], "other addresses"),
-        (("cards", 0, "bind"), False, "its driver is another"),
-        (("cards", 0, "others"), True, "has 0 functions"),
+        (("cards", 0, "addresses"), [LOGIN], "addresses of its functions differ"),
+        (("cards", 0, "bind"), False, "its driver differs from the plan"),
+        (("cards", 0, "others"), True, "has 0 virtual functions"),
         (("cards", 0, "node"), None, "on NUMA node 0, planned None"),
         (("cards", 0, "vendor"), "8087", "another model"),
-        (("cards", 0, "made"), 0, "has 1 functions that somebody made"),
+        (("cards", 0, "made"), 0, "has 1 virtual functions, planned 0"),
         (("pages", 0, "count"), 1 << 24, "64.0 GiB, allowed: 48.0 GiB"),
-        (("pages", 0, "node"), 7, "node7/.* is not there"),
+        (("pages", 0, "node"), 7, "node7/.* does not exist"),
         (("facts", "loader"), "cmdline", "boot loader grub, planned for cmdline"),
     ],
 )
@@ -218,7 +218,7 @@ def test_card_in_iommu_group_of_login_is_refused(tmp_path: Path) -> None:
     kernel.iommu = True
     for address in ("0000:00:05.0", "0000:00:06.0"):
         kernel.set_iommu_group(address, "1")
-    with pytest.raises(MistakeError, match=r"without 0000:00:05\.0: one group of the IOMMU"):
+    with pytest.raises(MistakeError, match=r"its IOMMU group also has 0000:00:05\.0"):
         apply(kernel, replace(plan, no_iommu=False))
     with pytest.raises(MistakeError, match="an IOMMU works, planned without one"):
         apply(kernel, plan)
@@ -233,7 +233,7 @@ def test_whole_card_in_iommu_group_of_login_is_refused(tmp_path: Path) -> None:
     port = replace(card.functions[0], index=None, mac="", vlan=0)
     whole_card = replace(card, made=0, addresses=(), functions=(port,))
     before = tree(tmp_path)
-    with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group of the IOMMU"):
+    with pytest.raises(MistakeError, match=r"its IOMMU group also has 0000:02:00\.0"):
         apply(kernel, replace(plan, cards=(whole_card,)))
     assert tree(tmp_path) == before
     assert apply(kernel, plan) > 0
@@ -269,7 +269,7 @@ def test_unexpected_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(words) == 0
     write(out / "files/etc/mine", "mine")
     assert cli.main(words) == 2
-    assert "files/etc/mine: it is of no plan" in capsys.readouterr().err
+    assert "files/etc/mine: not a file of a plan" in capsys.readouterr().err
     assert (out / "files/etc/mine").exists() and (out / "notes.md").exists()
 
 
@@ -297,10 +297,10 @@ def test_other_files_are_no_plan(data: bytes, tmp_path: Path) -> None:
 )
 def test_invalid_journal_is_refused(line: str, tmp_path: Path) -> None:
     kernel, _ = set_up(tmp_path)
-    write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
-    with pytest.raises(MistakeError, match=f"/{host_journal.PLACE}: line 2: "):
+    write(tmp_path / host_journal.PATH, '{"schema": 1, "plan": "x"}\n' + line)
+    with pytest.raises(MistakeError, match=f"/{host_journal.PATH}: line 2: "):
         undo(kernel)
-    write(tmp_path / host_journal.PLACE, '{"schema": 9, "plan": "x"}')
+    write(tmp_path / host_journal.PATH, '{"schema": 9, "plan": "x"}')
     with pytest.raises(MistakeError, match="schema: found 9"):
         undo(kernel)
 
@@ -313,12 +313,12 @@ def step_text(kind: str, target: str, wanted: object, **more: object) -> dict[st
 @pytest.mark.parametrize(
     ("step", "before", "made", "error"),
     [
-        ({"kind": "x", "target": "y", "wanted": 1}, None, [], "a step that is none: y"),
-        (step_text("x", "y", 1), None, [], "a kind that is none: x"),
+        ({"kind": "x", "target": "y", "wanted": 1}, None, [], "an invalid step: y"),
+        (step_text("x", "y", 1), None, [], "a step of unknown kind x"),
         (step_text("file", "etc/shadow", {"link": "x"}), None, [], "file etc/shadow"),
-        (step_text("file", texts.SCRIPT, {"link": "x"}), 5, [], "that no plan has"),
-        (step_text("file", texts.SCRIPT, {"link": "x"}), {"text": "x"}, [], "that no plan has"),
-        (step_text("file", texts.SCRIPT, {"link": "x"}), None, ["home"], "that no plan has"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), 5, [], "has an invalid step"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), {"text": "x"}, [], "has an invalid step"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), None, ["home"], "has an invalid step"),
         (step_text("value", "sys/power/state", "mem"), "", [], "value sys/power/state"),
         (step_text("value", "sys/kernel/mm/../x", "1"), "", [], "no step"),
         (step_text("module", "zfs", True), False, [], "module zfs"),
@@ -333,7 +333,7 @@ def test_invalid_step_of_journal_is_refused(
 ) -> None:
     kernel, _ = set_up(tmp_path)
     line = json.dumps({"event": "begun", "step": step, "before": before, "made": made})
-    write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
+    write(tmp_path / host_journal.PATH, '{"schema": 1, "plan": "x"}\n' + line)
     before_undo = tree(tmp_path)
     with pytest.raises((StepError, MistakeError), match=error):
         undo(kernel)

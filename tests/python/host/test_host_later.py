@@ -34,7 +34,7 @@ def test_unit_has_the_capabilities_of_its_cards(tmp_path: Path) -> None:
         (Kernel(tmp_path / "nvidia", [nic]), (), "CAP_NET_ADMIN CAP_NET_RAW"),
     ):
         plan = make_plan(kernel, "--groups", "1", *arguments).plan
-        result = re.findall(named, texts.files_of(plan)[texts.DROP_IN], re.M)
+        result = re.findall(named, texts.plan_files(plan)[texts.DROP_IN], re.M)
         assert plan.cards
         assert [value for _, value in result] == ([expected] * 2 if expected else []), kernel.root
         assert len({name for name, _ in result}) == len(result)
@@ -62,11 +62,11 @@ def test_undo_covers_bindings_of_the_service(tmp_path: Path) -> None:
     before: dict[str, object] = {**tree(tmp_path)}
     plan = make_plan(kernel).plan
     messages: list[str] = []
-    count = host_apply.rehearse(system(kernel), plan, messages.append)
-    assert sum(line.startswith("after the restart: ") for line in messages) == 3
+    count = host_apply.dry_run(system(kernel), plan, messages.append)
+    assert sum(line.startswith("after the reboot: ") for line in messages) == 3
     messages = []
     assert host_apply.apply(system(kernel), plan, messages.append) == count
-    assert sum(line.startswith("after the restart: ") for line in messages) == 3
+    assert sum(line.startswith("after the reboot: ") for line in messages) == 3
     after = tree(tmp_path)
     assert apply(kernel, plan) == 0 and tree(tmp_path) == after
     assert not host_journal.read(system(kernel)).entry(("module", "vfio-pci")).done  # type: ignore[union-attr]
@@ -93,7 +93,7 @@ def test_check_reports_pending_steps(tmp_path: Path, capsys: pytest.CaptureFixtu
     cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     facts = {row["fact"]: row for row in json.loads(capsys.readouterr().out)["facts"]}
     assert facts["preparation"]["verdict"] == "ok"
-    assert "3 of them at the next start" in facts["preparation"]["found"]
+    assert "3 of them after the next boot" in facts["preparation"]["found"]
 
 
 def test_unreadable_journal_is_reported(
@@ -102,7 +102,7 @@ def test_unreadable_journal_is_reported(
     """Its mode is 0600. The error is simulated, as the tests may run as root."""
     kernel, plan = set_up(tmp_path)
     apply(kernel, plan)
-    assert (tmp_path / host_journal.PLACE).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / host_journal.PATH).stat().st_mode & 0o777 == 0o600
     original = Path.read_bytes
 
     def refusing(path: Path) -> bytes:
@@ -113,9 +113,9 @@ def test_unreadable_journal_is_reported(
     monkeypatch.setattr(Path, "read_bytes", refusing)
     cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     facts = {row["fact"]: row for row in json.loads(capsys.readouterr().out)["facts"]}
-    assert "root alone can read it" in facts["preparation"]["found"]
+    assert "only root can read it" in facts["preparation"]["found"]
     assert cli.main(["host", "plan", "--machine", str(tmp_path)]) == 0
-    assert "root alone can read: plan as root" in capsys.readouterr().out
+    assert "only root can read: plan as root" in capsys.readouterr().out
 
 
 def run_script(root: Path, text: str, refusing: str = "") -> subprocess.CompletedProcess[str]:
@@ -145,14 +145,14 @@ def test_script_keeps_drivers_without_iommu(tmp_path: Path) -> None:
     kernel = make_machine("cloud", tmp_path)
     plan = make_plan(kernel).plan
     write(tmp_path / plan.pages[0].file, "99999")
-    done = run_script(tmp_path, texts.files_of(plan)[texts.SCRIPT])
-    assert done.returncode == 1 and done.stderr.count("no IOMMU is before it") == 2, done.stderr
+    done = run_script(tmp_path, texts.plan_files(plan)[texts.SCRIPT])
+    assert done.returncode == 1 and done.stderr.count("it has no IOMMU") == 2, done.stderr
     for address in ENA:
         assert kernel.text(kernel.device(address) / "driver_override") == "(null)"
         assert (kernel.device(address) / "driver").readlink().name == "ena"
     without = make_plan(kernel, "--no-iommu").plan  # requested: it tries
-    done = run_script(tmp_path, texts.files_of(without)[texts.SCRIPT])
-    assert "no IOMMU is before it" not in done.stderr
+    done = run_script(tmp_path, texts.plan_files(without)[texts.SCRIPT])
+    assert "it has no IOMMU" not in done.stderr
     assert kernel.text(kernel.device(ENA[0]) / "driver_override") == "vfio-pci"
 
 
@@ -161,11 +161,11 @@ def test_script_keeps_drivers_without_iommu(tmp_path: Path) -> None:
     [
         ("*ens0f0*mtu*", "", f"{CARD}: its driver refuses MTU 2000"),
         ("*ens0f0*mtu*", "net/ens0f0/mtu", f"{CARD}: its driver refuses MTU 2000"),
-        ("*ens0f0*up*", "", f"{CARD}: it does not come up"),
+        ("*ens0f0*up*", "", f"{CARD}: its interface cannot be set up"),
         ("*ens0f0*vf*", "", f"{CARD}: function 0 refuses mac "),
         ("modprobe*", "", "vfio-pci: the kernel has no such driver"),
-        ("", "net", f"{CARD}: it has no interface to set function 0 by"),
-        ("", "", f"/{CARD}/virtfn0: it is not there"),
+        ("", "net", f"{CARD}: no interface to set function 0"),
+        ("", "", f"/{CARD}/virtfn0: no such device"),
     ],
 )
 def test_script_continues(refusing: str, missing: str, message: str, tmp_path: Path) -> None:
@@ -174,13 +174,13 @@ def test_script_continues(refusing: str, missing: str, message: str, tmp_path: P
     if missing:
         (kernel.device(CARD) / missing).rename(tmp_path / "elsewhere")
     write(tmp_path / plan.pages[0].file, "99999")
-    done = run_script(tmp_path, texts.files_of(plan)[texts.SCRIPT], refusing)
+    done = run_script(tmp_path, texts.plan_files(plan)[texts.SCRIPT], refusing)
     lines = [line for line in done.stderr.splitlines() if line.startswith("vcmts-host: ")]
     assert done.returncode == 1 and any(message in line for line in lines), done.stderr
     assert len(plan.cards) == 2
     for card in plan.cards:
         assert kernel.text(kernel.device(card.address) / "sriov_numvfs") == "1"
-        assert any(f"{card.address}/virtfn0: it is not there" in line for line in lines)
+        assert any(f"{card.address}/virtfn0: no such device" in line for line in lines)
 
 
 def test_device_without_iommu_keeps_its_driver(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_device_without_iommu_keeps_its_driver(tmp_path: Path) -> None:
     kernel = make_machine("cloud", tmp_path)
     plan = make_plan(kernel).plan
     (tmp_path / "sys/kernel/iommu_groups/0").mkdir()
-    with pytest.raises(StepError, match=f"{ENA[0]}: no IOMMU is before it"):
+    with pytest.raises(StepError, match=f"{ENA[0]}: it has no IOMMU"):
         apply(kernel, plan)
     assert (kernel.device(ENA[0]) / "driver").readlink().name == "ena"
     assert undo(kernel)[0] == 0

@@ -56,12 +56,12 @@ def replace_file_by_folder(kernel: Kernel) -> Callable[[], None]:
 
 
 REFUSALS = [
-    ("cloud", remove_driver, f"{ENA}: vfio-pci: {ENA}: ena does not take it back"),
+    ("cloud", remove_driver, f"{ENA}: vfio-pci: {ENA}: ena does not bind it again"),
     ("single", use_module, "driver vfio-pci: `modprobe --remove vfio-pci`: modprobe: "),
     (
         "single",
         replace_file_by_folder,
-        f"file /{texts.SCRIPT}: /{texts.SCRIPT}: something is there",
+        f"file /{texts.SCRIPT}: /{texts.SCRIPT}: it exists and is not a text file",
     ),
 ]
 
@@ -92,8 +92,8 @@ def test_refused_step_remains(
         assert left == 0 and tree(tmp_path) == before, lines
         return
     assert undo(kernel, forget=True)[0] == 0
-    assert not (tmp_path / host_journal.PLACE).exists()
-    assert undo(kernel) == (0, ["nothing is applied here"])
+    assert not (tmp_path / host_journal.PATH).exists()
+    assert undo(kernel) == (0, ["no plan is applied"])
 
 
 @pytest.mark.parametrize("forget", [False, True])

@@ -24,7 +24,7 @@ def test_system_keeps_memory(tmp_path: Path) -> None:
     with pytest.raises(
         MistakeError,
         match=r"4\.0 GiB of huge pages .* node 0, which has 4\.0 GiB, allowed: 3\.0 GiB, as the "
-        r"system keeps 1\.0 GiB: plan fewer groups",
+        r"system needs 1\.0 GiB: plan fewer groups",
     ):
         make_plan(kernel, "--groups", "4")
     write(pools / "hugepages-1048576kB/nr_hugepages", "1")
@@ -59,14 +59,14 @@ def test_whole_card_that_is_up_needs_its_name(tmp_path: Path) -> None:
     """A program may listen on an interface without an address."""
     kernel = make_machine("cloud", tmp_path)
     write(tmp_path / "sys/class/net/ens6/flags", "0x1103")  # up, promiscuous
-    with pytest.raises(MistakeError, match="1 places for ports, which are too few"):
+    with pytest.raises(MistakeError, match="the cards have only 1 ports"):
         make_plan(kernel)
     write(tmp_path / "sys/class/net/ens7/flags", "0x1003")
     result = make_plan(kernel)
     assert not result.plan.cards and any("no card is free" in note for note in result.notes)
     assert result.cards["0000:00:06.0"] == (
-        "its interface ens6 is up, and a program may listen there: `--cards 0000:00:06.0` takes it "
-        "all the same"
+        "its interface ens6 is up, and a program may use it: `--cards 0000:00:06.0` "
+        "selects it anyway"
     )
     named = make_plan(kernel, "--cards", "00:06.0,00:07.0").plan
     assert [(card.address, card.bind, card.named) for card in named.cards] == [
@@ -84,7 +84,7 @@ def test_card_that_came_up_after_the_plan_is_not_bound(tmp_path: Path) -> None:
     planned = make_plan(kernel, "--no-iommu").plan
     named = make_plan(kernel, "--no-iommu", "--cards", "00:06.0,00:07.0").plan
     write(tmp_path / "sys/class/net/ens6/flags", "0x1003")
-    with pytest.raises(MistakeError, match=r"card 0000:00:06\.0 is not touched: .*ens6 is up"):
+    with pytest.raises(MistakeError, match=r"card 0000:00:06\.0 must not be changed: .*ens6 is up"):
         apply(kernel, planned)
     assert apply(kernel, named) > 0
 
@@ -113,7 +113,7 @@ def test_udev_rules_cover_only_planned_devices(tmp_path: Path) -> None:
         ("server", ["0000:3b:02.0", "0000:3b:02.1"]),
         ("cloud", ["0000:00:06.0", "0000:00:07.0"]),
     ):
-        text = texts.files_of(make_plan(make_machine(name, tmp_path / name)).plan)[texts.RULES]
+        text = texts.plan_files(make_plan(make_machine(name, tmp_path / name)).plan)[texts.RULES]
         rules = [line for line in text.splitlines() if "GROUP=" in line]
         assert len(rules) == 4
         for line, (address, names, group) in zip(

@@ -43,7 +43,7 @@ def test_session_is_found_under_sudo(files: Files) -> None:
     """Of sshd, its shell and sudo, only the shell has the variable."""
     assert set(guarded(files, {})) == {"eth0"}
     processes(files, "A=b", f"A=b\0SSH_CONNECTION={SESSION}\0C=d\0", "SUDO_USER=x\0")
-    assert guarded(files, {})["eth2"] == "you are logged in over it"
+    assert guarded(files, {})["eth2"] == "your SSH session uses it"
     assert set(guarded(files, {})) == {"eth0", "eth2"}
 
 
@@ -78,7 +78,7 @@ def test_established_connection_protects_interface(files: Files) -> None:
     write(file, "  sl  local\n" + line.format(local, remote, "0A"))  # listening
     assert set(guarded(files, {})) == {"eth0"}
     write(file, "  sl  local\nx\n" + line.format(local, remote, "01"))
-    assert guarded(files, {})["eth2"] == "a connection is established over it"
+    assert guarded(files, {})["eth2"] == "a TCP connection uses it"
     assert set(guarded(files, {})) == {"eth0", "eth2"}
 
 

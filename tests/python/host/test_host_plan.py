@@ -34,7 +34,7 @@ def test_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
     assert set(result.guarded) == LOGIN[name]
     planned = {card.address for card in result.plan.cards}
     assert not planned & set(result.cards)
-    text = json.dumps(texts.files_of(result.plan))
+    text = json.dumps(texts.plan_files(result.plan))
     assert not any(address in text for address in result.cards)
 
 
@@ -95,7 +95,7 @@ def test_single_card_has_both_ports(tmp_path: Path) -> None:
     result = make_plan(make_machine("single", tmp_path), "--groups", "2", "--ports", "own")
     (card,) = result.plan.cards
     assert card.address == "0000:05:00.0" and card.made == 4
-    assert "stands on it (the default route" in result.guarded["eno1"]
+    assert "uses it (the default route" in result.guarded["eno1"]
 
 
 def test_plan_of_cloud_instance(tmp_path: Path) -> None:
@@ -109,16 +109,16 @@ def test_plan_of_cloud_instance(tmp_path: Path) -> None:
     assert "iommu=pt" in result.plan.arguments
     assert any("--no-iommu" in note for note in result.notes)
     without = make_plan(kernel, "--groups", "1", "--no-iommu")
-    assert texts.OPTIONS in texts.files_of(without.plan)
+    assert texts.OPTIONS in texts.plan_files(without.plan)
     assert "iommu=pt" not in without.plan.arguments
     assert not any("IOMMU" in note for note in without.notes)
-    with pytest.raises(MistakeError, match=r"makes no functions.*ports\.network\.vlan"):
+    with pytest.raises(MistakeError, match=r"has no functions.*ports\.network\.vlan"):
         make_plan(kernel, "--network-vlan", "7")
 
 
 def test_plan_of_laptop(tmp_path: Path) -> None:
     result = make_plan(make_machine("laptop", tmp_path), "--groups", "1")
-    assert result.plan.cards == () and host_plan.GRUB not in texts.files_of(result.plan)
+    assert result.plan.cards == () and host_plan.GRUB not in texts.plan_files(result.plan)
     assert any("no card is free" in note for note in result.notes)
     assert any("by hand" in note for note in result.notes)
 
@@ -135,7 +135,7 @@ def test_interfaces_of_the_session_are_protected(tmp_path: Path) -> None:
     files = Files(tmp_path, Kernel(tmp_path, nics).ask)
     assert set(guarded(files, {})) == {"eth0"}  # the others are down
     session = {"SSH_CONNECTION": "10.9.9.9 5000 ::ffff:10.1.1.2 22"}
-    assert guarded(files, session)["eth1"] == "you are logged in over it"
+    assert guarded(files, session)["eth1"] == "your SSH session uses it"
     session = {"SSH_CONNECTION": "fe80::9%eth2 5000 fe80::1%eth2 22"}
     assert set(guarded(files, session)) == {"eth0", "eth2"}
     assert set(guarded(files, {"SSH_CONNECTION": "not what it is"})) == {"eth0"}
@@ -158,8 +158,8 @@ def test_bridge_port_and_card_of_container_are_protected(tmp_path: Path) -> None
     (net / "ens0f1").unlink()  # it is in another namespace
     (tmp_path / "sys/bus/pci/devices/0000:3b:00.1/net").rename(tmp_path / "elsewhere")
     result = make_plan(kernel)
-    assert result.cards["0000:3b:00.0"] == "ens0f0: it is a part of br0"
-    assert "no interface is seen" in result.cards["0000:3b:00.1"]
+    assert result.cards["0000:3b:00.0"] == "ens0f0: it is a port of br0"
+    assert "its interface is not visible" in result.cards["0000:3b:00.1"]
     assert {card.address for card in result.plan.cards} == {"0000:af:00.0", "0000:af:00.1"}
 
 
@@ -185,7 +185,7 @@ def test_card_in_iommu_group_of_login_is_not_planned(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path, nics)
     result = make_plan(kernel)
     assert {c.address for c in result.plan.cards} == {"0000:04:00.0", "0000:05:00.0"}
-    with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group"):
+    with pytest.raises(MistakeError, match=r"its IOMMU group also has 0000:02:00\.0"):
         make_plan(kernel, "--cards", "03:00.0")
 
 
@@ -194,7 +194,7 @@ def test_cards_with_kernel_driver_are_not_bound(tmp_path: Path) -> None:
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
     plan = make_plan(Kernel(tmp_path, [nic])).plan
     assert [(card.bind, card.made) for card in plan.cards] == [(False, 2)]
-    files = texts.files_of(plan)
+    files = texts.plan_files(plan)
     assert texts.MODULES not in files and "\tbind " not in files[texts.SCRIPT]
 
 
@@ -203,7 +203,10 @@ def test_cards_with_kernel_driver_are_not_bound(tmp_path: Path) -> None:
     [
         (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
         (["--groups", "65"], "--groups: found 65"),
-        (["--cards", "0000:01:00.0"], r"0000:01:00.0: it is not touched: eno1: the default route"),
+        (
+            ["--cards", "0000:01:00.0"],
+            r"0000:01:00.0: it must not be changed: eno1: the default route",
+        ),
         (["--cards", "0000:99:00.0"], "no network card has this PCI address"),
         (["--cards", "../etc"], "allowed: PCI addresses"),
         (["--network-vlan", "0"], "--network-vlan: found '0'"),
@@ -222,14 +225,14 @@ def test_too_many_groups_are_refused(tmp_path: Path) -> None:
     kernel = make_machine("single", tmp_path)
     for name in ("sriov_totalvfs",):
         write(tmp_path / f"sys/bus/pci/devices/0000:05:00.0/{name}", "3")
-    with pytest.raises(MistakeError, match="3 places for ports, which are too few"):
+    with pytest.raises(MistakeError, match="the cards have only 3 ports"):
         make_plan(kernel, "--groups", "2", "--ports", "own")
     write(tmp_path / "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB")
     with pytest.raises(MistakeError, match=r"2\.0 GiB of huge pages .* node 0, which has 1\.0 GiB"):
         make_plan(kernel, "--groups", "2")
     pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-1048576kB"
     (pool / "nr_hugepages").unlink()
-    with pytest.raises(MistakeError, match="huge pages of 1024 MB: the kernel has none"):
+    with pytest.raises(MistakeError, match="huge pages of 1024 MB: not supported"):
         make_plan(kernel, "--page-size", "1G")
 
 
@@ -252,13 +255,13 @@ def test_1_gb_pages_are_kernel_arguments(tmp_path: Path) -> None:
         "hugepagesz=1G",
         f"hugepages=0:{result.plan.pages[0].count}",
     )
-    assert "pages sys" not in texts.files_of(result.plan)[texts.SCRIPT]
+    assert "pages sys" not in texts.plan_files(result.plan)[texts.SCRIPT]
 
 
 def test_script_is_valid(tmp_path: Path) -> None:
     plan = make_plan(make_machine("server", tmp_path), "--groups", "5", "--ports", "own").plan
     script = tmp_path / "script"
-    script.write_text(texts.files_of(plan)[texts.SCRIPT])
+    script.write_text(texts.plan_files(plan)[texts.SCRIPT])
     subprocess.run(["sh", "-n", str(script)], check=True)
     assert script.read_text().count("\tbind ") == 10
 
@@ -273,12 +276,12 @@ def test_check_of_machines(name: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert {row["verdict"] for row in result["facts"]} <= {"ok", "could be better", "missing"}
     assert status == (0 if result["ok"] else 1)
     assert facts["isolated cores"]["verdict"] == "could be better"
-    assert all(name in facts["never touched"]["found"] for name in LOGIN[name])
+    assert all(name in facts["never changed"]["found"] for name in LOGIN[name])
     assert facts["IOMMU"]["verdict"] == ("missing" if name == "cloud" else "ok")
     if name != "laptop":
         assert facts["huge pages"]["verdict"] == "missing" and status == 1
     assert cli.main(["host", "check", "--machine", str(tmp_path)]) == status
-    assert "never touched" in capsys.readouterr().out
+    assert "never changed" in capsys.readouterr().out
 
 
 def test_check_of_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,7 +302,7 @@ def test_malicious_sysfs_is_not_copied(tmp_path: Path) -> None:
     write(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
     result = make_plan(kernel, "--groups", "4", "--ports", "own")
     assert "0000:3b:00.0" not in {card.address for card in result.plan.cards}
-    text = "".join(texts.files_of(result.plan).values())
+    text = "".join(texts.plan_files(result.plan).values())
     assert "reboot" not in text and "touch" not in text
     assert re.search(r"same 0000:3b:00\.1 8086 1592 -;", text)
 
@@ -316,12 +319,12 @@ def test_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert cli.main(options) == 0  # it may be overwritten
     (out / "plan.json").unlink()
     assert cli.main(options) == 2
-    assert "holds no plan" in capsys.readouterr().err
+    assert "contains no plan" in capsys.readouterr().err
 
 
 def test_undo_of_other_host_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["host", "undo", "--machine", str(tmp_path)]) == 2
-    assert "changes are made here" in capsys.readouterr().err
+    assert "allowed only with check and plan" in capsys.readouterr().err
 
 
 SERVER = """
@@ -363,12 +366,12 @@ def test_groups_of_a_configuration(tmp_path: Path) -> None:
         [program("vcmtsd"), "check", "--json", "--config", config, *cores]
     )
     placed = json.loads(output)["placement"]["memory_mb"]
-    assert result.wish.memory_mb == placed != json.loads(output)["memory_mb"]
-    assert "server.yaml" in result.wish.memory_source
+    assert result.requirements.memory_mb == placed != json.loads(output)["memory_mb"]
+    assert "server.yaml" in result.requirements.memory_source
     assert result.plan.groups == (3, 5) and result.cores.layout.startswith("1us1t")
-    with pytest.raises(MistakeError, match="which vcmtsd puts on itself"):
+    with pytest.raises(MistakeError, match="allowed: only one of both"):
         make_plan(kernel, *options, "--rphy-vlan", "9")
-    with pytest.raises(MistakeError, match=r"--groups: found 4, and .* has 2"):
+    with pytest.raises(MistakeError, match=r"--groups: found 4, but .* has 2"):
         make_plan(kernel, *options, "--groups", "4")
 
 

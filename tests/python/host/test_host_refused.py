@@ -28,17 +28,17 @@ CARD_FOLDER = f"sys/bus/pci/devices/{CARD}"
     ("file", "text", "error"),
     [
         ("usr/sbin/update-grub", None, "boot loader none, planned for grub"),
-        (SIBLINGS, "3", "siblings are others"),
-        (CARD_FOLDER, None, f"card {CARD} is not there"),
+        (SIBLINGS, "3", "siblings differ"),
+        (CARD_FOLDER, None, f"card {CARD} does not exist"),
         (f"{CARD_FOLDER}/device", "0x1593", f"card {CARD} is another model"),
         (
             "sys/class/net/ens0f0/address",
             "52:54:00:99:99:99",
             f"card {CARD} has MAC address 52:54:00:99:99:99",
         ),
-        (f"{CARD_FOLDER}/sriov_totalvfs", "0", f"card {CARD} makes 0 functions, planned 1"),
+        (f"{CARD_FOLDER}/sriov_totalvfs", "0", f"card {CARD} supports 0 functions, planned 1"),
         (f"{CARD_FOLDER}/numa_node", "1", f"card {CARD} is on NUMA node 1, planned 0"),
-        (PAGES, None, "nr_hugepages is not there"),
+        (PAGES, None, "nr_hugepages does not exist"),
     ],
 )
 def test_changed_host_is_refused(file: str, text: str | None, error: str, tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def fail_grub(kernel: Kernel) -> None:
             refuse_functions,
             f"card {CARD}: its driver refuses 1 functions .Invalid argument.: is SR-IOV on",
         ),
-        (ignore_mac, f"function {CARD}/0: its driver did not take mac"),
-        (limit_pages, "huge pages.*the kernel took 100: memory is in pieces"),
+        (ignore_mac, f"function {CARD}/0: its driver did not apply mac"),
+        (limit_pages, "huge pages.*the kernel set 100: memory is fragmented"),
         (fail_grub, "`update-grub`: cannot find a device for /"),
     ],
 )
@@ -118,7 +118,7 @@ def test_second_plan_is_refused(tmp_path: Path) -> None:
     other = make_plan(kernel, "--groups", "3").plan
     apply(kernel, plan)
     after = tree(tmp_path)
-    with pytest.raises(MistakeError, match="another plan is applied here"):
+    with pytest.raises(MistakeError, match="another plan is applied: run"):
         apply(kernel, other)
     assert tree(tmp_path) == after
     undo(kernel)
@@ -128,8 +128,8 @@ def test_second_plan_is_refused(tmp_path: Path) -> None:
 def test_concurrent_run_is_refused(tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path)
     with (
-        host_journal.opened(system(kernel), plan.digest()),
-        pytest.raises(MistakeError, match="another `vcmts host` is at work"),
+        host_journal.open_journal(system(kernel), plan.digest()),
+        pytest.raises(MistakeError, match="another `vcmts host` is running"),
     ):
         apply(kernel, plan)
 

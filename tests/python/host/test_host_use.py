@@ -48,7 +48,7 @@ def test_existing_functions_are_used_and_restored(tmp_path: Path) -> None:
     (card,) = result.plan.cards
     assert card.made == 6 and card.addresses == tuple(addresses)
     assert [one.index for one in card.functions] == [0, 1]
-    assert any("6 functions, which are used as they are" in note for note in result.notes)
+    assert any("6 functions of another program" in note for note in result.notes)
     apply(kernel, result.plan)
     assert kernel.links[CARD][0]["vlan_list"] == [{"vlan": 7}]
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
@@ -67,7 +67,7 @@ def test_card_with_existing_functions_is_not_changed(tmp_path: Path) -> None:
     words = [line.split()[0] for line in lines]
     assert words == ["if", *["function_settings"] * 2, *["bind"] * 2, "fail"]
     assert f'KERNELS=="{CARD}"' not in texts.rules(result.plan)
-    assert any("makes them at each start" in note for note in result.notes)
+    assert any("must create the functions" in note for note in result.notes)
     apply(kernel, result.plan)
     after = tree(tmp_path)
     pci, net = f"sys/bus/pci/devices/{CARD}", "sys/class/net/enp5s0"
@@ -77,7 +77,7 @@ def test_card_with_existing_functions_is_not_changed(tmp_path: Path) -> None:
     assert apply(kernel, result.plan) == 0
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
     kernel.make_functions(CARD, 0)
-    with pytest.raises(MistakeError, match=r"has 0 functions .* planned 6 that are to be there"):
+    with pytest.raises(MistakeError, match=r"has 0 virtual functions.* planned 6 existing"):
         apply(kernel, result.plan)
 
 
@@ -86,7 +86,7 @@ def test_functions_made_after_the_plan_are_refused(tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path, "single")
     kernel.make_functions(CARD, 2)
     before = tree(tmp_path)
-    with pytest.raises(MistakeError, match="has 2 functions that somebody made, planned 2 of our"):
+    with pytest.raises(MistakeError, match="has 2 virtual functions, planned 2 new"):
         apply(kernel, plan)
     assert tree(tmp_path) == before
 
@@ -99,7 +99,7 @@ def test_functions_in_use_are_not_planned(tmp_path: Path) -> None:
     kernel.add_interface(Nic(addresses[2], "vf2", "ixgbevf", up=True))
     (card,) = make_plan(kernel, "--groups", "1").plan.cards
     assert [one.index for one in card.functions] == [3, 4]
-    with pytest.raises(MistakeError, match="have 3 places for ports, which are too few"):
+    with pytest.raises(MistakeError, match="the cards have only 3 ports"):
         make_plan(kernel, "--groups", "2", "--ports", "own")
 
 
@@ -128,7 +128,9 @@ def test_whole_card_in_use_is_not_planned(tmp_path: Path) -> None:
     result = make_plan(kernel)
     assert [card.address for card in result.plan.cards] == [second, third.address]
     assert result.cards[first] == "in use by testpmd 4711"
-    with pytest.raises(MistakeError, match=f"{first}: it is not touched: in use by testpmd 4711"):
+    with pytest.raises(
+        MistakeError, match=f"{first}: it must not be changed: in use by testpmd 4711"
+    ):
         make_plan(kernel, "--cards", f"{first},{second}")
     (tmp_path / "proc/4711/fd/0").unlink()
     kernel.rebind(first, "ena")
@@ -154,7 +156,7 @@ def test_functions_used_after_the_plan_are_refused(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "proc/4711")
     assert tree(tmp_path) == before
     kernel.add_interface(Nic(addresses[0], "vf0", "ixgbevf", up=True))
-    with pytest.raises(StepError, match=f"{addresses[0]}: its interface vf0 is up: leave its"):
+    with pytest.raises(StepError, match=f"{addresses[0]}: its interface vf0 is up: exclude its"):
         apply(kernel, plan)
     assert kernel.links[CARD] == links
 
@@ -166,7 +168,7 @@ def test_own_functions_in_use_stay_planned(tmp_path: Path) -> None:
     open_files(kernel, 9, *(f"/dev/vfio/{group_of(kernel, a)}" for a in plan.cards[0].addresses))
     result = make_plan(kernel, "--groups", "1")
     assert result.plan == plan
-    assert not any("used as they are" in note for note in result.notes)
+    assert not any("of another program" in note for note in result.notes)
     with pytest.raises(StepError, match="is in use by testpmd 9"):
         undo(kernel)
 
@@ -177,7 +179,7 @@ def test_functions_with_kernel_driver(tmp_path: Path) -> None:
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
     kernel = Kernel(tmp_path, [nic])
     plan = make_plan(kernel).plan
-    rules = texts.files_of(plan)[texts.RULES].splitlines()
+    rules = texts.plan_files(plan)[texts.RULES].splitlines()
     (card,) = plan.cards
     assert len(card.addresses) == 2
     for address in (card.address, *card.addresses):

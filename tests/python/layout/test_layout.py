@@ -77,9 +77,9 @@ def test_table_has_a_line_per_core(explain: Explain, capfd: pytest.CaptureFixtur
     assert list(cores) == [str(n) for n in range(18)]
     assert cores["4"][:5] == ["4", "1", "1", "12", "not allowed"]
     assert cores["15"][1:5] == ["", "", "", "offline"]
-    assert cores["16"][1:] == ["", "", "", "not there", "upper MAC of group 2"]
-    assert "asked: layout 2us1t_1ds2t and main_core (service groups 1-2)\n" in out
-    assert "there: 15 cores online, 8 of them physical, 2 sockets, 2 NUMA nodes" in out
+    assert cores["16"][1:] == ["", "", "", "missing", "upper MAC of group 2"]
+    assert "configured: layout 2us1t_1ds2t and main_core (service groups 1-2)\n" in out
+    assert "machine: 15 cores online, 8 of them physical, 2 sockets, 2 NUMA nodes" in out
 
 
 def test_proposal_without_threads_or_with_propose(explain: Explain) -> None:
@@ -100,7 +100,7 @@ def test_profile_is_placed_as_by_run(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert [w["core"] for w in answer["placement"]["workers"]] == [3, 4, 5, 6]
     assert answer["placement"]["shared_ports"] == []
     assert answer["proposal"]["layout"] == "1us1t_1ds1t"
-    assert capfd.readouterr().out.startswith("asked: nothing")
+    assert capfd.readouterr().out.startswith("configured: nothing")
     assert cli.main(["layout", *arguments, "--json", str(result)]) == 0
     shared = json.loads(result.read_text())["placement"]["shared_ports"]
     assert [(port["port"], port["core"]) for port in shared] == [("network", 3), ("R-PHY", 4)]
@@ -121,10 +121,10 @@ def test_install_page_shows_the_output(tmp_path: Path, capfd: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--config", "{sg}", "--ports", "own"), "--ports: found beside --config"),
-        (("--config", "{sg}", "--groups", "2"), "--groups: found 2 beside --config"),
-        (("--machine", "{nowhere}"), "no core is told of"),
-        (("--config", "{bad}"), "cannot be used"),
+        (("--config", "{sg}", "--ports", "own"), "--ports: found with --config"),
+        (("--config", "{sg}", "--groups", "2"), "--groups: found 2 together with --config"),
+        (("--machine", "{nowhere}"), "found no core in its"),
+        (("--config", "{bad}"), "invalid configuration"),
         (("--json", "{nowhere}/x.json"), "No such file"),
     ],
 )
@@ -168,8 +168,8 @@ def test_invalid_cores_option_is_refused(cores: str, tmp_path: Path) -> None:
 
 
 def test_core_lists_are_written_as_ranges() -> None:
-    assert machine.written((0, 1, 2, 8, 3, 4)) == "0-2,8,3-4"
-    assert machine.written(()) == "none"
+    assert machine.cpu_list((0, 1, 2, 8, 3, 4)) == "0-2,8,3-4"
+    assert machine.cpu_list(()) == "none"
 
 
 def test_layouts_are_those_of_the_schema() -> None:

@@ -39,7 +39,7 @@ CASES = (
     Case(
         *("missing", "refused", ONE_SOCKET, 'threads: {layout: combined, cores: "7-9"}'),
         "service group 2: threads.cores: found cores 8-9, allowed: 0-7, the cores of this machine",
-        "name cores that are there",
+        "name existing cores",
         groups=3,
     ),
     Case(
@@ -55,7 +55,7 @@ CASES = (
             BY_KEY.format(2, 3, 4, 6),
         ),
         "service group 1: threads.upstream_core: found core 6, allowed: 2-4, the cores",
-        r"/sys/fs/cgroup/box/cpuset.cpus.effective has 2-4: give the container more",
+        r"/sys/fs/cgroup/box/cpuset.cpus.effective allows 2-4: allow more",
     ),
     Case(
         *(
@@ -65,7 +65,7 @@ CASES = (
             BY_KEY.format(5, 1, 2, 3),
         ),
         "threads.main_core: found core 5, allowed: 0-3,",
-        "start it by taskset -c 0-3,5, or name others",
+        "start it with taskset -c 0-3,5, or name others",
     ),
     Case(
         *("main core", "better", ONE_SOCKET, BY_KEY.format(1, 1, 2, 3)),
@@ -89,14 +89,14 @@ CASES = (
             THREADS,
             "threads: {layout: combined, cores: [1, 5], main_core: 0}",
         ),
-        "cores 1,5 are threads of physical cores where other groups poll as well",
+        "cores 1,5 share physical cores with polling threads of other groups",
         "use cores 2-3,6-7, whose siblings are idle",
         groups=2,
     ),
     Case(
         *("siblings", "known", HostSpec(cores=2, threads=2)),
         "threads: {layout: combined, cores: [1, 3], main_core: 0}",
-        "cores 1,3 are threads of physical cores",
+        "cores 1,3 share physical cores",
         "fewer groups",
         groups=2,
     ),
@@ -108,7 +108,7 @@ CASES = (
     Case(
         *("port node", "better", HostSpec(2, 4, pci_devices=((CARD, "0x020000", 1),))),
         BY_KEY.format(0, 1, 2, 4),
-        f"core 1 is not on NUMA node 1, where port {CARD} is",
+        f"core 1 is not on NUMA node 1 of port {CARD}",
         "use cores of node 1: 4-7",
         network=CARD,
     ),
@@ -119,7 +119,7 @@ CASES = (
             HostSpec(2, 4, interface_node=1, affinity="0-3"),
             BY_KEY.format(0, 1, 2, 3),
         ),
-        "cores 1,3 are not on NUMA node 1, where port net_af_packet0 is",
+        "cores 1,3 are not on NUMA node 1 of port net_af_packet0",
         "allow cores of node 1",
         network="net_af_packet0,iface=enp1s0",
     ),
@@ -131,8 +131,8 @@ CASES = (
     Case(
         *("crowded", "better", ONE_SOCKET),
         "threads: {main_core: 0, upper_mac_core: 1, upstream_core: 1}",
-        "several service groups are on core 1, while cores 2-7 are free",
-        "spread them",
+        "several service groups share core 1, while cores 2-7 are free",
+        "use the free cores",
         groups=2,
     ),
     Case(
@@ -151,24 +151,24 @@ CASES = (
     Case(
         *("ticks", "better", HostSpec(isolated="2-7", tickless="2", affinity="0-1")),
         BY_KEY.format(0, 2, 3, 4),
-        "cores 3-4 are isolated, but the kernel's clock",
+        "cores 3-4 are isolated, but the kernel's timer",
         "nohz_full=3-4 on",
     ),
     Case(
         *("time limit", "better", HostSpec(quota="250000 100000"), BY_KEY.format(0, 1, 2, 3)),
-        "2.5 cores' worth of time, and 3 threads poll",
-        "no limit beside a cpuset",
+        "CPU limit is 2.5 cores, but 3 threads poll",
+        "remove the limit, use a cpuset",
     ),
     Case(
         *("shared port", "known", ONE_SOCKET, "threads: {layout: combined, cores: 1-2}"),
-        "core 1 receives from the network port for all its groups, .* by ring to service group 2$",
+        "core 1 receives from the network port for all its groups, .* rings to service group 2$",
         "docs/sharing.md",
         groups=2,
     ),
     Case(
         *("affinity", "known", HostSpec(cpuset="0-5", affinity="0-3"), BY_KEY.format(0, 1, 2, 3)),
-        r"cores 4-5 are in the cpuset \(/sys/fs/cgroup/box/cpuset.cpus.effective\), but not in",
-        "taskset -c 0-5 gives it all of them",
+        r"cores 4-5 are in the cpuset \(/sys/fs/cgroup/box/cpuset.cpus.effective\), not in",
+        "to use all of them: taskset -c 0-5",
     ),
     Case(
         *("offline cores", "known", HostSpec(offline="4-7"), BY_KEY.format(0, 1, 2, 3)),
@@ -179,7 +179,7 @@ CASES = (
         *("crypto devices", "known", HostSpec(pci_devices=(("0000:6b:00.0", "0x0b4000", 0),))),
         BY_KEY.format(0, 1, 2, 3),
         r"not used: 0000:6b:00.0 \(node 0\)",
-        "encrypt and decrypt by themselves",
+        "encrypt and decrypt in software",
     ),
 )
 

@@ -31,7 +31,7 @@ def check_layout(result: Machine, proposal: Proposal, upstreams: list[bool], fol
     own = {group: f"{threads}, " for group, threads in proposal.own}
     path.write_text(server_yaml(proposal.threads, upstreams, own=own), encoding="utf-8")
     sets = (result.present, result.online, result.usable)
-    cores = "/".join(machine.written(sorted(one)) for one in sets)
+    cores = "/".join(machine.cpu_list(sorted(one)) for one in sets)
     command = [str(program("vcmtsd")), "check", "--config", str(path), "--cores", cores, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), proposal
@@ -120,7 +120,7 @@ def test_layout_carries_its_groups_and_no_more(
     main = propose.main_core(result)
     polling = sorted(result.usable - {main} or result.usable)
     for fit in propose.fits(result, [upstream], None):
-        threads = f'threads: {{layout: {fit.layout.name}, cores: "{machine.written(polling)}"}}'
+        threads = f'threads: {{layout: {fit.layout.name}, cores: "{machine.cpu_list(polling)}"}}'
         for groups in {fit.groups, fit.groups + 1} - {0, propose.MOST_GROUPS + 1}:
             path = tmp_path_factory.getbasetemp() / "fits.yaml"
             path.write_text(server_yaml(threads, [upstream] * groups), encoding="utf-8")

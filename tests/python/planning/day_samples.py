@@ -67,7 +67,7 @@ class Server:
         return {"downstream": {20_000: packets - packets // 50, 310_000: packets // 50}}
 
     def read_samples(self) -> Answer:
-        return self.read_moment().told
+        return self.read_moment().answer
 
     def read_moment(self) -> Moment:
         """Takes 0.01 s."""

@@ -42,9 +42,11 @@ def test_rates_become_shares_of_the_highest(tmp_path: Path) -> None:
 def test_step_and_silent_start(tmp_path: Path) -> None:
     day = read(tmp_path, "0:00 0%\n5:00 0%\n7:00 0%\n7:00 80%\n24:00 80%\n")
     assert [load.share(day.downstream, hour) for hour in (6.9, 7, 24)] == [0, 0.8, 0.8]
-    assert day.silent() == 7
-    assert read(tmp_path, "0:00 0% 1%\n24:00 5% 1%\n").silent() == 0, "the upstream begins at 0:00"
-    assert read(tmp_path, "0:00 0%\n3:00 0%\n9:00 5%\n24:00 0%\n").silent() == 3
+    assert day.silent_hours() == 7
+    assert read(tmp_path, "0:00 0% 1%\n24:00 5% 1%\n").silent_hours() == 0, (
+        "the upstream begins at 0:00"
+    )
+    assert read(tmp_path, "0:00 0%\n3:00 0%\n9:00 5%\n24:00 0%\n").silent_hours() == 3
 
 
 def test_published_day() -> None:
@@ -79,7 +81,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "words": ("0:00 1%\nnoon 5%", ":2: found"),
     "negative hour": ("0:00 1%\n-1:00 5%", ":2: found"),
     "no first hour": ("1:00 1%\n2:00 5%", ":1: found"),
-    "back": ("0:00 1%\n3:00 5%\n2:00 5%", ':3: found "2:00 5%", allowed: hours from 0:00 on'),
+    "back": (
+        "0:00 1%\n3:00 5%\n2:00 5%",
+        ':3: found "2:00 5%", allowed: hours in ascending order from 0:00',
+    ),
     "three of an hour": ("0:00 1%\n3:00 5%\n3:00 6%\n3:00 7%", ":4: found"),
     "negative": ("0:00 -1%\n1:00 5%", ":1: found"),
     "beyond the peak": ("0:00 1%\n1:00 101%", ":2: found"),
@@ -94,10 +99,10 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "silence": ("0:00 0%\n24:00 0%", "found no load at all"),
     "silence upstream": ("0:00 1% 0\n24:00 1% 0", "found no load at all"),
     "zero bytes": (b"0:00 1%\n1:00\x005%\n", ":2: found"),
-    "no text": (b"\xff\xfe0\x00", "found no text"),
+    "no text": (b"\xff\xfe0\x00", "not text"),
     "escapes": ("0:00 1%\n\x1b[2J 5%", ':2: found "?[2J 5%"'),
     "a long line": ("0:00 1%\n" + "x" * 5000, ':2: found "' + "x" * 40 + '...", '),
-    "large": ("#" * (load.MOST_BYTES + 1), "found more than 1,048,576 bytes"),
+    "large": ("#" * (load.MAX_BYTES + 1), "found more than 1,048,576 bytes"),
 }
 
 

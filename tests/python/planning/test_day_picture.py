@@ -88,8 +88,8 @@ def test_panels_without_data_say_why(day: Json, tmp_path: Path) -> None:
         ("paused", "frequency", "latency", "power"), 0
     )
     assert {
-        "no pauses are told of",
-        "frequencies are left alone",
+        "no worker reports pauses",
+        "frequencies are not controlled",
         "latencies were not measured",
         "no watts are modelled or measured",
     } <= texts(root)

@@ -25,9 +25,9 @@ def parse(*args: str) -> argparse.Namespace:
 
 def make_plan(folder: Path, *args: str) -> tuple[plan.Plan, argparse.Namespace]:
     options = parse(*args)
-    result = planner.planned(options, folder)
+    result = planner.plan_day(options, folder)
     assert isinstance(result, plan.Plan)
-    result.said.close()
+    result.output.close()
     return result, options
 
 
@@ -49,7 +49,7 @@ def test_default_day_is_the_published_one(tmp_path: Path) -> None:
     assert day.day.name == PUBLISHED.name
     assert (day.seconds, options.duration) == (120, "120000ms")
     assert power.options(options) == ["--idle", "spin", "--policy", "saving"]
-    assert parse().duration is None and planner.planned(parse(), tmp_path) is None
+    assert parse().duration is None and planner.plan_day(parse(), tmp_path) is None
 
 
 def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,9 +70,9 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--day", "--shape", "ramp"), "--shape: found beside --day"),
-        (("--day", "--upstream-shape", "ramp"), "--upstream-shape: found beside --day"),
-        (("--day", "--impair", "psp-loss=1%"), "--impair: found beside --day"),
+        (("--day", "--shape", "ramp"), "--shape: found with --day"),
+        (("--day", "--upstream-shape", "ramp"), "--upstream-shape: found with --day"),
+        (("--day", "--impair", "psp-loss=1%"), "--impair: found with --day"),
         (("--day", "--rate", "max"), "--rate: found max, allowed with --day: a rate"),
         (("--day", "--upstream-rate", "max"), "--upstream-rate: found max"),
         (("--day", "--control-socket", "none"), "--control-socket: found none"),
@@ -84,7 +84,7 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
         (("--day", "--machine", "/nonexistent.yaml"), "/nonexistent.yaml: No such file"),
         (("--day", "--watts-command", "'"), "--watts-command: found"),
         (("--day", "/nonexistent.txt"), "--day /nonexistent.txt: No such file"),
-        (("--plot", "day.svg"), "--plot: found without --day, allowed: beside it"),
+        (("--plot", "day.svg"), "--plot: found without --day, allowed: with --day only"),
         (("--machine", "m.yaml"), "--machine: found without --day"),
         (("--watts-command", "true"), "--watts-command: found without --day"),
     ],
@@ -92,7 +92,7 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
 def test_invalid_options_are_refused(
     args: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, expect_error: ExpectError
 ) -> None:
-    monkeypatch.setattr(command, "carry", lambda *_: pytest.fail("something was started"))
+    monkeypatch.setattr(command, "run_programs", lambda *_: pytest.fail("something was started"))
     expect_error(f"vcmts: {message}", "run", *args)
 
 
@@ -115,7 +115,9 @@ def test_day_runs_without_matplotlib(
 def test_progress_lines_of_traffic_are_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     """Other lines go to stderr."""
     second = "  12 s  down   1.000 Gbps sent   1234 proven  0 lost  up   0.100 Gbps sent\n"
-    plan.repeat(io.BytesIO(f"{second}vcmts-traffic: ordinary pages\n{second}".encode() + b"\xff\n"))
+    plan.print_output(
+        io.BytesIO(f"{second}vcmts-traffic: ordinary pages\n{second}".encode() + b"\xff\n")
+    )
     assert capsys.readouterr().err == "vcmts-traffic: ordinary pages\n\ufffd\n"
 
 

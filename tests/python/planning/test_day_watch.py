@@ -35,7 +35,7 @@ def test_reads_from_first_packet_to_end() -> None:
     server = Server()
     watch = run_watch(server, lines=lines)
     assert watch.start == pytest.approx(server.traffic_start, abs=0.05), "between two reads"
-    ends = [moment.told.uptime - watch.start for moment in watch.moments]
+    ends = [moment.answer.uptime - watch.start for moment in watch.moments]
     assert len(ends) == LENGTH / interval(LENGTH) + 1
     for n, end in enumerate(ends):
         assert end == pytest.approx(n * interval(LENGTH), abs=0.07), "late by the time of a read"
@@ -48,13 +48,13 @@ def test_silent_start_belongs_to_the_day() -> None:
     """The first packet comes when the shape starts, after the day began."""
     watch = run_watch(Server(traffic_start=105), silent=3.0)
     assert watch.start == pytest.approx(102, abs=0.05)
-    assert watch.moments[1].told.uptime == pytest.approx(102 + 3.25, abs=0.07)
+    assert watch.moments[1].answer.uptime == pytest.approx(102 + 3.25, abs=0.07)
 
 
 def test_interrupted_day_has_its_hours() -> None:
     server = Server()
     watch = run_watch(server, over_at=server.traffic_start + 5.1)
-    assert watch.moments[-1].told.uptime == pytest.approx(server.traffic_start + 5.1, abs=0.07)
+    assert watch.moments[-1].answer.uptime == pytest.approx(server.traffic_start + 5.1, abs=0.07)
     day = results.document(DAY, watch.moments, watch.start, LENGTH, MODELLED)
     assert day is not None
     assert [int(hour["hour"]) for hour in day["hours"]] == [0, 1, 2, 3, 4, 5]
@@ -69,7 +69,7 @@ def test_slow_server_is_read_less_often() -> None:
             return super().read_moment()
 
     watch = run_watch(Slow())
-    ends = [moment.told.uptime - watch.start for moment in watch.moments[1:]]
+    ends = [moment.answer.uptime - watch.start for moment in watch.moments[1:]]
     assert ends[-1] >= LENGTH
     assert all(0.5 < b - a < 1.3 for a, b in pairwise(ends))
 

@@ -47,7 +47,7 @@ def steady(share: float) -> Day:
 
 
 def savings_of(machine: Machine, day: Day, level: str = "cpu") -> dict[str, simulate.Saved]:
-    steps = simulate.day_of(machine, day)
+    steps = simulate.simulate_day(machine, day)
     saved = {mode: simulate.saved(steps, mode, level) for mode in simulate.SAVINGS}
     return {mode: one for mode, one in saved.items() if one is not None}
 
@@ -68,7 +68,7 @@ def test_savings_of_published_day(level: str, saving: str) -> None:
 def test_fitted_points_are_met(level: str, figures: tuple[float, ...]) -> None:
     """At 5 Gbps, near idle: processors' points exactly, the server's by one factor."""
     machine = power_machine.read()
-    down, up = model.rates(machine, 5)
+    down, up = model.split_rate(machine, 5)
     watts = [getattr(simulate.moment(machine, down, up, m), level) for m in simulate.MODES]
     within = 1e-6 if level == "cpu" else 2.0
     for saved, published in zip((watts[0] - w for w in watts[1:]), figures, strict=True):
@@ -108,7 +108,7 @@ def test_directions_have_their_own_load() -> None:
         peak_gbps=2.0,
     )
     down, up = (Point(0, 1.0), Point(24, 1.0)), (Point(0, 0.0), Point(24, 0.0))
-    step = simulate.day_of(machine, Day("one way", down, up))[0]
+    step = simulate.simulate_day(machine, Day("one way", down, up))[0]
     assert step.gbps == pytest.approx(1.0)
     assert [use.busy for use in step.by["pauses"].uses] == pytest.approx([1.0, 0.0])
     assert step.by["pauses"].cpu == pytest.approx(4.0)

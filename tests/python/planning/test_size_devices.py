@@ -41,7 +41,7 @@ def test_published_rates_of_devices(does: str, gbps: float, groups: int) -> None
 def test_group_is_on_one_device(
     devices: int, counts: list[int], rates: list[float], carried: tuple[int, ...]
 ) -> None:
-    assert Devices(devices, "crc").carry(counts, rates) == carried
+    assert Devices(devices, "crc").assign(counts, rates) == carried
 
 
 def test_answer_has_groups_of_devices_and_software(

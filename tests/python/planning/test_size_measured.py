@@ -221,7 +221,7 @@ def without(whole: Json, *keys: str) -> Json:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        ([], "no key schema"),
+        ([], "the key schema is missing"),
         (PIPELINE | {"schema": 2}, "schema: found 2, allowed: 1"),
         (PIPELINE | {"kind": "latency"}, "kind: found 'latency'"),
         (without(PIPELINE, "kind"), "kind: found None"),

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planning.size import request as size_request
-from planning.size.curve import Costs, Curve, along, between
+from planning.size.curve import Costs, Curve, extrapolate, interpolate
 from planning.size.load import DEPI_FRAME, Kind, Question, Server, usage
-from planning.size.plan import Plan, plan, violated
+from planning.size.plan import Plan, exceeded_limits, plan
 from planning.size.published import PREFIX, costs
 from planning.size.request import Groups
 from vcmts import published
@@ -91,9 +91,9 @@ def test_servers_carry_all_groups(question: Question) -> None:
     for n, kind in enumerate(question.kinds):
         assert sum(f.servers * f.counts[n] for f in result.servers) == kind.groups.count
     for filled in result.servers:
-        assert not violated(question, usage(question, filled.counts))
+        assert not exceeded_limits(question, usage(question, filled.counts))
     for used, bound in zip(result.alone, result.bounds, strict=True):
-        assert not violated(question, used) and bound
+        assert not exceeded_limits(question, used) and bound
 
 
 @given(QUESTIONS)
@@ -205,9 +205,9 @@ def test_units_of_rates_are_converted(text: str, gbps: float | None) -> None:
 
 def test_interpolation_and_extrapolation() -> None:
     points = [(1.0, 10.0), (3.0, 20.0)]
-    assert [between(points, x) for x in (0, 1, 2, 3, 9)] == [10, 10, 15, 20, 20]
-    assert [along(points, x) for x in (0, 1, 2, 3, 9)] == [5, 10, 15, 20, 50]
-    assert along(points[:1], 9) == 10
+    assert [interpolate(points, x) for x in (0, 1, 2, 3, 9)] == [10, 10, 15, 20, 20]
+    assert [extrapolate(points, x) for x in (0, 1, 2, 3, 9)] == [5, 10, 15, 20, 50]
+    assert extrapolate(points[:1], 9) == 10
 
 
 @pytest.mark.parametrize("profile", published.load().profiles)
@@ -218,5 +218,5 @@ def test_published_curves_fall_and_their_sums_rise(profile: str) -> None:
     curve = costs(data, PREFIX + profile, groups).downstream
     rates = [gbps for _, gbps in curve.points]
     assert rates == sorted(rates, reverse=True)
-    whole = [n * curve.gbps(n) for n in range(1, curve.most_at_once + 1)]
+    whole = [n * curve.gbps(n) for n in range(1, curve.max_at_once + 1)]
     assert whole == sorted(whole)

@@ -11,7 +11,7 @@ import pytest
 
 from patience import TIMEOUT
 from vcmts.pod import drain
-from vcmts.pod.child import account
+from vcmts.pod.child import summary_lines
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_ends: list[socket.socket]
         return calls < 3
 
     with pytest.raises(TimeoutError):
-        drain.drained(tmp_path / "s", TIMEOUT, keep_waiting)
+        drain.drain_all(tmp_path / "s", TIMEOUT, keep_waiting)
     assert calls == 3
 
 
@@ -51,14 +51,14 @@ def test_late_answer_in_pieces_is_read(tmp_path: Path, vcmtsd_ends: list[socket.
             vcmtsd_ends[0].sendall(pieces.pop(0))
         return True
 
-    assert drain.drained(tmp_path / "s", TIMEOUT, keep_waiting) == {}
+    assert drain.drain_all(tmp_path / "s", TIMEOUT, keep_waiting) == {}
     assert pieces == []
 
 
 def test_drain_times_out(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     times = iter([0.0, 1.0, 4.9, 5.0])
     with pytest.raises(TimeoutError):
-        drain.drained(tmp_path / "s", 5.0, lambda: True, lambda: next(times))
+        drain.drain_all(tmp_path / "s", 5.0, lambda: True, lambda: next(times))
     assert list(times) == []
 
 
@@ -68,20 +68,20 @@ def test_drain_does_not_wait_for_missing_parts(
     """Only group 2 has packets that leave, so only it is requested a second time."""
     rounds = iter(
         [
-            ([1, 2, 3], {1: drain.Left(10, 10), 2: drain.Left(7, 2), 3: drain.Left(0, 0)}),
-            ([2], {2: drain.Left(3, 2)}),
-            ([2], {2: drain.Left(2, 2)}),
+            ([1, 2, 3], {1: drain.Pending(10, 10), 2: drain.Pending(7, 2), 3: drain.Pending(0, 0)}),
+            ([2], {2: drain.Pending(3, 2)}),
+            ([2], {2: drain.Pending(2, 2)}),
         ]
     )
 
-    def request(_: object, groups: list[int], limit: str) -> drain.Held:
+    def request(_: object, groups: list[int], limit: str) -> drain.PendingByGroup:
         expected, answer = next(rounds)
         assert groups == expected
         return answer
 
-    monkeypatch.setattr(drain, "ids", lambda _: [1, 2, 3])
-    monkeypatch.setattr(drain, "asked", request)
-    left = drain.drained(tmp_path / "s", TIMEOUT, lambda: True)
+    monkeypatch.setattr(drain, "group_ids", lambda _: [1, 2, 3])
+    monkeypatch.setattr(drain, "drain_groups", request)
+    left = drain.drain_all(tmp_path / "s", TIMEOUT, lambda: True)
     assert left == {1: (10, 10), 2: (2, 2)}
     assert next(rounds, None) is None
 
@@ -89,19 +89,19 @@ def test_drain_does_not_wait_for_missing_parts(
 @pytest.mark.parametrize(
     ("left", "message"),
     [
-        ({}, "drained: nothing is held"),
+        ({}, "drained: nothing is pending"),
         (
-            {1: drain.Left(10, 10), 2: drain.Left(2, 2)},
-            "drained: nothing is held but 12 parts of packets whose rest has not come",
+            {1: drain.Pending(10, 10), 2: drain.Pending(2, 2)},
+            "drained: only 12 incomplete packets are pending, whose missing parts did not arrive",
         ),
         (
-            {1: drain.Left(10, 10), 2: drain.Left(3, 2)},
-            "drained in part: service group 1 holds 10, service group 2 holds 3",
+            {1: drain.Pending(10, 10), 2: drain.Pending(3, 2)},
+            "drained in part, still pending: service group 1 has 10, service group 2 has 3",
         ),
     ],
 )
-def test_remaining_packets_are_reported(left: drain.Held, message: str) -> None:
-    assert drain.told(left) == message
+def test_remaining_packets_are_reported(left: drain.PendingByGroup, message: str) -> None:
+    assert drain.result_text(left) == message
 
 
 def test_account_has_drop_reasons(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_account_has_drop_reasons(tmp_path: Path) -> None:
     down = {"received": 4, "transmitted": 4, "dropped": 0, "held": 0, "drops": {"stopped": 0}}
     summary = {"groups": [{"id": 7, "downstream": down, "upstream": up}]}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
-    assert account(tmp_path / "summary.json") == [
+    assert summary_lines(tmp_path / "summary.json") == [
         "service group 7 downstream: received 4, transmitted 4, dropped 0, held 0",
         "service group 7 upstream: received 9, transmitted 6, dropped 3, held 0; "
         "drops: stopped 1, no_control_port 2",
     ]
-    assert account(tmp_path / "none.json") == []
+    assert summary_lines(tmp_path / "none.json") == []

@@ -15,9 +15,9 @@ from vcmts.layout.machine import Machine
 from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import program
 from vcmts.pod import pages
-from vcmts.pod.placing import Place, own, placing, shared, with_others
+from vcmts.pod.placing import GroupCores, placing, polling_machine, sharing_warning, with_new_groups
 from vcmts.pod.render import RefusedError, Source, rendered
-from vcmts.pod.variables import WrongError
+from vcmts.pod.variables import PodError
 from vcmts.system.files import Files
 
 SMT = HostSpec(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
@@ -88,13 +88,13 @@ def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) 
 
 def test_too_few_cores_are_refused(tmp_path: Path) -> None:
     host = machine(tmp_path, SMT)
-    with pytest.raises(
-        WrongError, match=r"found 6 \(1-3,9-11\), of which 5 may poll, allowed: eno"
-    ):
+    with pytest.raises(PodError, match=r"found 6 \(1-3,9-11\), of which 5 may poll, allowed: eno"):
         placing(host, groups(11), None)
-    with pytest.raises(WrongError, match="for 3 service groups of 1us1t_1ds1t; these do for 2"):
+    with pytest.raises(
+        PodError, match="for 3 service groups with 1us1t_1ds1t; these suffice for 2"
+    ):
         placing(host, groups(3, "1us1t_1ds1t"), None)
-    with pytest.raises(WrongError, match="found combined, none, allowed: the same of all"):
+    with pytest.raises(PodError, match="found combined, none, allowed: the same for all"):
         placing(host, [*groups(1), *groups(1, "combined")], None)
 
 
@@ -102,13 +102,13 @@ def test_two_groups_share_one_core(tmp_path: Path) -> None:
     host = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
     actual = placing(host, groups(2), None)
     assert (actual.layout.name, actual.main_core, actual.polling()) == ("combined2", 1, [1])
-    with pytest.raises(WrongError, match="these do for 2"):
+    with pytest.raises(PodError, match="these suffice for 2"):
         placing(host, groups(3), None)
 
 
 def test_added_groups_do_not_move_others(tmp_path: Path) -> None:
     before = placing(machine(tmp_path, SMT), groups(4), None)
-    after = with_others(before, [2, 3, 7, 8, 9])
+    after = with_new_groups(before, [2, 3, 7, 8, 9])
     assert {group: after.groups[group] for group in (2, 3)} == {
         group: before.groups[group] for group in (2, 3)
     }
@@ -120,26 +120,30 @@ def test_added_groups_do_not_move_others(tmp_path: Path) -> None:
 
 
 def test_core_0_is_counted() -> None:
-    assert Place(3, 0, 2).cores() == {0, 2, 3}
-    assert Place(3, None, 2).cores() == {2, 3}
+    assert GroupCores(3, 0, 2).cores() == {0, 2, 3}
+    assert GroupCores(3, None, 2).cores() == {2, 3}
 
 
 def test_split_siblings_are_refused(tmp_path: Path) -> None:
     split = machine(tmp_path, replace(SMT, cpuset="1-2,9", affinity="1-2,9"))
-    with pytest.raises(WrongError, match=r"found core 2 without the other thread .* \(10\), allow"):
-        own(split, split=False)
-    assert own(split, split=True) == split
+    with pytest.raises(
+        PodError, match=r"found core 2 without the hyper-thread sibling \(10\), allow"
+    ):
+        polling_machine(split, split=False)
+    assert polling_machine(split, split=True) == split
 
 
 def test_shared_cores_are_reported(tmp_path: Path) -> None:
     host = machine(tmp_path, replace(SMT, cpuset="", affinity="", quota="250000 100000"))
-    assert own(host, split=False).usable == {0, 1}
-    assert shared(host).startswith("0-15 are cores that others use, too, and 2.5 cores' worth")
+    assert polling_machine(host, split=False).usable == {0, 1}
+    assert sharing_warning(host).startswith(
+        "cores 0-15 are shared with other containers, with a limit of 2.5"
+    )
     alone = machine(tmp_path / "b", replace(SMT, quota="600000 100000"))
-    assert own(alone, split=False) == alone and shared(alone) == ""
+    assert polling_machine(alone, split=False) == alone and sharing_warning(alone) == ""
     half = machine(tmp_path / "c", replace(SMT, quota="50000 100000"))
-    with pytest.raises(WrongError, match=r"found a limit of 0\.5 CPU, allowed: 1 or more whole"):
-        own(half, split=False)
+    with pytest.raises(PodError, match=r"found a limit of 0\.5 CPU, allowed: 1 CPU or more"):
+        polling_machine(half, split=False)
 
 
 NAMED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
@@ -153,7 +157,7 @@ def test_configured_cores_are_replaced(tmp_path: Path) -> None:
 
 
 def test_configured_cores_can_be_kept(tmp_path: Path) -> None:
-    fixed = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), place=False)
+    fixed = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), assign=False)
     with pytest.raises(RefusedError) as refused:
         rendered(fixed)
     assert "found" in refused.value.mistakes[0] and "allowed: 1-3,9-11" in refused.value.mistakes[0]
@@ -220,19 +224,19 @@ def test_unknown_profile_is_refused(tmp_path: Path) -> None:
 
 def test_huge_pages_must_suffice(tmp_path: Path) -> None:
     files = Files(tmp_path)
-    with pytest.raises(WrongError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
+    with pytest.raises(PodError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
         pages.check(files, 100)
     write(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "64")
     pages.check(files, 128)
-    with pytest.raises(WrongError, match=r"found 128 MB in hugepages-2Mi .* 129 MB of one"):
+    with pytest.raises(PodError, match=r"found 128 MB in hugepages-2Mi .* 129 MB or more of one"):
         pages.check(files, 129)
     write(tmp_path / "sys/fs/cgroup/hugetlb.2MB.max", str(100 << 20))
     write(tmp_path / "sys/fs/cgroup/hugetlb.2MB.current", str(10 << 20))
     pages.check(files, 90)
-    with pytest.raises(WrongError, match="found 90 MB in hugepages-2Mi"):
+    with pytest.raises(PodError, match="found 90 MB in hugepages-2Mi"):
         pages.check(files, 91)
     write(tmp_path / "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", "1")
     pages.check(files, 1000)
     write(tmp_path / "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "0")
-    with pytest.raises(WrongError, match="0 MB in hugepages-1Gi"):
+    with pytest.raises(PodError, match="0 MB in hugepages-1Gi"):
         pages.check(files, 1000)

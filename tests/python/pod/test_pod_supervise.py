@@ -29,7 +29,7 @@ class RecordingPod(Pod):
     silent: bool = False
     error: Exception | None = None
 
-    def called(self, method: str) -> dict[str, object]:
+    def call(self, method: str) -> dict[str, object]:
         self.methods.append(method)
         if self.silent:
             raise TimeoutError("timed out")
@@ -44,7 +44,7 @@ def source(folder: Path, **environment: str) -> Source:
     run = folder / "run"
     run.mkdir(exist_ok=True)
     return Source(
-        folder / "vcmts.yaml", run / "vcmts.yaml", machine, Files(folder), environment, place=False
+        folder / "vcmts.yaml", run / "vcmts.yaml", machine, Files(folder), environment, assign=False
     )
 
 
@@ -73,37 +73,37 @@ def test_invalid_file_keeps_configuration(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     mount(monkeypatch, error)
-    pod.take()
+    pod.update()
     assert pod.methods == ["config.refuse"] and pod.now is NOW
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2 and lines[1].endswith("refused: all stays as it was")
+    assert len(lines) == 2 and lines[1].endswith("refused: nothing was changed")
     assert lines[0].startswith(f"vcmts pod: {type(error).__name__}: ")
 
 
 def test_same_result_is_not_reloaded(pod: RecordingPod, monkeypatch: pytest.MonkeyPatch) -> None:
     mount(monkeypatch, replace(NOW, facts={"other": 1}))
-    pod.take()
+    pod.update()
     assert pod.methods == []
-    assert pod.seen == mounted.seen(pod.folders)
-    pod.take(asked=True)
+    assert pod.seen == mounted.file_states(pod.folders)
+    pod.update(forced=True)
     assert pod.methods == ["config.reload"]
     mount(monkeypatch, replace(NOW, contents=("2",)))
-    pod.take()
+    pod.update()
     assert pod.methods == ["config.reload"] * 2 and pod.now.contents == ("2",)
     mount(monkeypatch, replace(NOW, text="name: y\n", contents=("2",)))
-    pod.take()
+    pod.update()
     assert pod.methods == ["config.reload"] * 3 and pod.now.text == "name: y\n"
 
 
 def test_missing_answer_reloads_again(pod: RecordingPod, monkeypatch: pytest.MonkeyPatch) -> None:
     pod.silent = True
     mount(monkeypatch, replace(NOW, text="name: y\n"))
-    pod.take()
+    pod.update()
     pod.silent = False
     mount(monkeypatch, NOW)
-    pod.take()
+    pod.update()
     assert pod.methods == ["config.reload"] * 2
-    pod.take()
+    pod.update()
     assert len(pod.methods) == 2
 
 
@@ -113,13 +113,13 @@ def test_refused_reload_is_not_a_lost_answer(
 ) -> None:
     pod.error = RefusedError(code, "it was done, but no memory is left for the result")
     mount(monkeypatch, replace(NOW, text="name: y\n"))
-    pod.take()
+    pod.update()
     assert pod.certain == (code == -32000) and pod.now is NOW
     refused = pod.source.written.read_text(encoding="utf-8") == NOW.text
     assert refused == (code == -32000)
     pod.error = None
     mount(monkeypatch, NOW)
-    pod.take()
+    pod.update()
     assert pod.methods == ["config.reload"] * reloads and pod.certain
 
 

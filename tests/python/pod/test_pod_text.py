@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vcmts.pod import text
-from vcmts.pod.variables import WrongError, replaced
+from vcmts.pod.variables import PodError, replace_references
 
 CARDS = {"CARDS": "0000:3b:02.0, 0000:3b:02.1", "NONE": " ", "ONE": "a", "HOLES": "a,,b"}
 FILE = """# a server
@@ -53,13 +53,13 @@ def document(written: str = FILE) -> text.Document:
     ],
 )
 def test_references_are_replaced(reference: str, value: str) -> None:
-    assert replaced(reference, CARDS) == value
+    assert replace_references(reference, CARDS) == value
 
 
 @pytest.mark.parametrize(
     ("reference", "why"),
     [
-        ("${GONE}", "found ${GONE}, but the variable GONE is not set: does the pod ask"),
+        ("${GONE}", "found ${GONE}, but the variable GONE is not set: does the pod request"),
         ("${NONE}", "found ${NONE}, but the variable NONE is empty"),
         ("${CARDS[2]}", "found ${CARDS[2]}, allowed: 0 to 1, as CARDS has 2 items"),
         ("${HOLES[1]}", "that item of HOLES is empty"),
@@ -70,14 +70,14 @@ def test_references_are_replaced(reference: str, value: str) -> None:
     ],
 )
 def test_invalid_references_are_refused(reference: str, why: str) -> None:
-    with pytest.raises(WrongError) as error:
-        replaced(reference, CARDS)
+    with pytest.raises(PodError) as error:
+        replace_references(reference, CARDS)
     assert why in str(error.value)
 
 
 def test_lines_and_comments_are_kept() -> None:
     doc = document()
-    assert text.put_variables(doc, CARDS) == []
+    assert text.replace_variables(doc, CARDS) == []
     lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines())
     assert lines[3] == '  network: {device: "0000:3b:02.0"}   # the first'
@@ -89,7 +89,7 @@ def test_lines_and_comments_are_kept() -> None:
 
 
 def test_errors_have_lines() -> None:
-    mistakes = text.put_variables(document(), {"ONE": "1"})
+    mistakes = text.replace_variables(document(), {"ONE": "1"})
     assert [mistake.split(": found")[0] for mistake in mistakes] == [
         "vcmts.yaml:4: ports.network.device",
         "vcmts.yaml:6: ports.rphy.device",
@@ -100,7 +100,7 @@ def test_value_is_one_scalar() -> None:
     """Also if the value has YAML syntax."""
     doc = document('a: ${X}\nb: ["${X}", 1]\n')
     hostile = "1, c: 2}\n# \"'\u2028&*!|>%@`: - "
-    assert text.put_variables(doc, {"X": hostile}) == []
+    assert text.replace_variables(doc, {"X": hostile}) == []
     assert yaml.safe_load(doc.written()) == {"a": hostile.strip(), "b": [hostile.strip(), 1]}
 
 
@@ -115,17 +115,17 @@ def test_any_value_is_read_back(value: str) -> None:
         yaml.SafeLoader(value)  # raises if YAML does not allow its characters
     except (UnicodeEncodeError, yaml.YAMLError):
         return
-    assert text.put_variables(doc, {"X": value}) == []
+    assert text.replace_variables(doc, {"X": value}) == []
     read = yaml.load(doc.written(), Loader=yaml.BaseLoader)
     assert read == {"a": value.strip(), "b": {"c": value.strip()}}
 
 
 def test_maps_are_added_in_any_style() -> None:
     doc = document()
-    text.put_variables(doc, CARDS)
-    for number, item in enumerate(text.items(doc)):
-        text.put_map(doc, item, "threads", f"{{main_core: {number}}}")
-    text.put_map(doc, doc.root, "threads", "{layout: combined2}")
+    text.replace_variables(doc, CARDS)
+    for number, item in enumerate(text.group_nodes(doc)):
+        text.set_map(doc, item, "threads", f"{{main_core: {number}}}")
+    text.set_map(doc, doc.root, "threads", "{layout: combined2}")
     read = yaml.safe_load(doc.written())
     groups = read["service_groups"]
     assert [group["threads"] for group in groups] == [{"main_core": n} for n in range(3)]
@@ -135,7 +135,7 @@ def test_maps_are_added_in_any_style() -> None:
     lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines()) + 1
     for number, line in enumerate(lines, start=1):
-        before = FILE.splitlines()[doc.line_before(number) - 1]
+        before = FILE.splitlines()[doc.original_line(number) - 1]
         key = re.match(r"[\s-]*(\w+):", line)
         if key and key[1] not in ("threads", "device", "name", "network"):
             assert f"{key[1]}:" in before, (number, line)
@@ -143,14 +143,14 @@ def test_maps_are_added_in_any_style() -> None:
 
 def test_errors_of_vcmtsd_get_lines_of_the_file() -> None:
     doc = document("a: 1\nb: 2\n")
-    text.put_map(doc, doc.root, "threads", "{}")
+    text.set_map(doc, doc.root, "threads", "{}")
     assert doc.written() == "threads: {}\na: 1\nb: 2\n"
-    error = doc.in_its_words("/run/trial", "/run/trial:3: b: found 2, allowed: 1")
+    error = doc.map_message("/run/trial", "/run/trial:3: b: found 2, allowed: 1")
     assert error == "vcmts.yaml:2: b: found 2, allowed: 1"
-    error = doc.in_its_words("/run/trial", "/run/trial:1: threads: found {}")
+    error = doc.map_message("/run/trial", "/run/trial:1: threads: found {}")
     assert error == "vcmts.yaml:1: threads: found {}"
     other = "/etc/sg.yaml:3: b: found 2, allowed: 1"
-    assert doc.in_its_words("/run/trial", other) == other
+    assert doc.map_message("/run/trial", other) == other
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_errors_of_vcmtsd_get_lines_of_the_file() -> None:
     ],
 )
 def test_invalid_configuration_is_refused(written: str, why: str) -> None:
-    with pytest.raises(WrongError, match=re.escape(why)):
+    with pytest.raises(PodError, match=re.escape(why)):
         document(written)
 
 
@@ -175,10 +175,10 @@ def test_nesting_is_limited(levels: int, opens: str, closes: str) -> None:
     """Each level is a recursive call. Recursion in libyaml would crash Python."""
     deep = f"a: ${{A}}\nb: {opens * levels}1{closes * levels}\n"
     why = "vcmts.yaml:2: found maps and lists in more than 64 levels, allowed: 64"
-    with pytest.raises(WrongError, match=re.escape(why)):
+    with pytest.raises(PodError, match=re.escape(why)):
         document(deep)
     doc = document(f"a: ${{A}}\nb: {opens * 63}1{closes * 63}\n")
-    assert text.put_variables(doc, {"A": "x"}) == []
+    assert text.replace_variables(doc, {"A": "x"}) == []
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_nesting_is_limited(levels: int, opens: str, closes: str) -> None:
 )
 def test_anchors_and_tags_are_kept(written: str, value: str) -> None:
     doc = document(written)
-    assert text.put_variables(doc, {"A": "1 2", "N": "7"}) == []
+    assert text.replace_variables(doc, {"A": "1 2", "N": "7"}) == []
     assert yaml.safe_load(doc.written()) == {"a": value, "b": value}
     assert doc.written().count("\n") == written.count("\n")
 
@@ -207,5 +207,5 @@ def test_map_is_not_added_to_other_nodes() -> None:
         ("t: &t {main_core: 1}\nthreads: *t\n", "vcmts.yaml:2: threads: found an alias"),
     ):
         doc = document(written)
-        with pytest.raises(WrongError, match=why):
-            text.put_map(doc, text.items(doc)[0], "threads", "{}")
+        with pytest.raises(PodError, match=why):
+            text.set_map(doc, text.group_nodes(doc)[0], "threads", "{}")

@@ -32,7 +32,7 @@ def table(head: str) -> dict[str, list[str]]:
 
 def changed(**changes: Any) -> Machine:
     plain = yamls.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
-    return power_machine.parsed(yaml.safe_dump({**plain, **changes}), "changed")
+    return power_machine.parse_machine(yaml.safe_dump({**plain, **changes}), "changed")
 
 
 def with_calibration_at(gbps: float) -> tuple[Machine, Day]:
@@ -69,14 +69,14 @@ VARIANTS: dict[str, Callable[[], tuple[Machine, Day]]] = {
 
 
 def averages(machine: Machine, day: Day) -> list[float]:
-    steps = simulate.day_of(machine, day)
+    steps = simulate.simulate_day(machine, day)
     result = [simulate.saved(steps, saving, level) for level, saving in ROWS]
     return [100 * one.average for one in result if one is not None]
 
 
 def test_table_of_published_day() -> None:
     machine = power_machine.read()
-    steps = simulate.day_of(machine, DAY)
+    steps = simulate.simulate_day(machine, DAY)
     rows = table("| | most: modelled")
     assert len(rows) == len(ROWS)
     for (level, saving), (name, cells) in zip(ROWS, rows.items(), strict=True):
@@ -104,7 +104,7 @@ def test_table_of_governor() -> None:
     assert {name.split(",")[0] for name in rows} == set(policy.policies())
     for name, cells in rows.items():
         which, latency = name.split(", ")
-        machine = policy.governed(power_machine.read(), which, policy.microseconds(latency))
+        machine = policy.with_governor(power_machine.read(), which, policy.microseconds(latency))
         result = averages(machine, DAY)
         assert [float(cell) for cell in cells[:-1]] == pytest.approx(
             [result[1], result[2], result[4], result[5]], abs=0.0501
@@ -131,9 +131,9 @@ def test_table_of_fitted_values() -> None:
 
 def test_example_machine_is_valid() -> None:
     [example] = re.findall(r"```yaml\n(name:.*?)```", PAGE, re.DOTALL)
-    result = power_machine.parsed(example, "example")
+    result = power_machine.parse_machine(example, "example")
     assert result.worker_cores == 24 and result.governor_ghz == 1.2
-    assert simulate.saved(simulate.day_of(result, DAY), "both", "platform") is not None
+    assert simulate.saved(simulate.simulate_day(result, DAY), "both", "platform") is not None
 
 
 def test_mean_of_the_day() -> None:

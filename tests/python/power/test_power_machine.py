@@ -33,7 +33,7 @@ def description(**changes: Any) -> str:
 
 
 def test_given_watts_are_read() -> None:
-    result = power_machine.parsed(description(), "x")
+    result = power_machine.parse_machine(description(), "x")
     assert [state.ghz for state in result.states] == [1, 2]
     assert [state.polling for state in result.states] == [2, 3]  # default: as busy
     assert (result.rest_watts, result.platform_watts, result.platform_factor) == (50, 100, 1)
@@ -42,7 +42,7 @@ def test_given_watts_are_read() -> None:
 
 
 def test_platform_is_optional() -> None:
-    assert power_machine.parsed(description(platform=None), "x").platform_watts is None
+    assert power_machine.parse_machine(description(platform=None), "x").platform_watts is None
 
 
 def test_description_of_energy_paper() -> None:
@@ -129,7 +129,7 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
 )
 def test_invalid_values_are_refused(changes: dict[str, Any], error: str) -> None:
     with pytest.raises(MistakeError, match=error) as caught:
-        power_machine.parsed(description(**changes), "machine.yaml")
+        power_machine.parse_machine(description(**changes), "machine.yaml")
     assert str(caught.value).startswith("machine.yaml") and "\n" not in str(caught.value)
 
 
@@ -149,19 +149,19 @@ def test_invalid_values_are_refused(changes: dict[str, Any], error: str) -> None
 )
 def test_other_files_are_refused(text: str) -> None:
     with pytest.raises(MistakeError) as caught:
-        power_machine.parsed(text, "machine.yaml")
+        power_machine.parse_machine(text, "machine.yaml")
     assert "\n" not in str(caught.value)
 
 
 def test_aliases_are_refused() -> None:
     text = "a: &a [1]\n" + "".join(f"{n}: &b{n} [*a, *a]\n" for n in range(3))
     with pytest.raises(MistakeError, match=r"found an alias \(\*a\)"):
-        power_machine.parsed(text, "machine.yaml")
+        power_machine.parse_machine(text, "machine.yaml")
 
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("#" * 70000)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    for name, error in (("none", "No such file"), ("long", "65,536"), ("bytes", "no text")):
+    for name, error in (("none", "No such file"), ("long", "65,536"), ("bytes", "binary data")):
         with pytest.raises(MistakeError, match=error):
             power_machine.read(tmp_path / name)

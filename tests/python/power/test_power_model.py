@@ -67,7 +67,7 @@ def test_machine_without_workers_is_refused() -> None:
 
 def test_loads_of_workers() -> None:
     """20 Gbps for five groups are 4 each: 3.2 of 8 downstream, and 0.8 of 2 upstream."""
-    assert model.rates(PLAIN, 20) == pytest.approx((16, 4))
+    assert model.split_rate(PLAIN, 20) == pytest.approx((16, 4))
     assert model.loads(PLAIN, 16, 4) == pytest.approx([0.4, 0.4])
     both = replace(PLAIN, workers=(Kind("both", 1, 8.0),))
     assert model.loads(both, 16, 4) == pytest.approx([0.5])
@@ -89,7 +89,7 @@ def test_governor_has_a_lowest_frequency() -> None:
 
 
 def test_share_of_frequency() -> None:
-    assert model.hertz_at(PLAIN, 0.75) == pytest.approx(1.5e9)
+    assert model.scaled_hertz(PLAIN, 0.75) == pytest.approx(1.5e9)
 
 
 # --- calibration ---------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def near_idle_of(switching: float, voltage: float, remaining: float) -> calibrat
     ("switching", "voltage", "remaining"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
 )
 def test_calibration_finds_known_values(switching: float, voltage: float, remaining: float) -> None:
-    result = calibrate.solved(near_idle_of(switching, voltage, remaining), 10, 1.0, 1.0, 0.5)
+    result = calibrate.solve(near_idle_of(switching, voltage, remaining), 10, 1.0, 1.0, 0.5)
     assert result.watts == pytest.approx(switching)
     assert result.voltage == pytest.approx(voltage)
     assert result.kept == pytest.approx(remaining, abs=1e-9)
@@ -123,7 +123,7 @@ def test_calibration_of_energy_paper() -> None:
     Pauses save 62 W when fast and 90 - 71 = 19 W when slow, so 0.3065 of the switching power is
     left when slow. The 71 W saved are the other 0.6935 of it: 102.38 W, or 1.828 W per core. Pauses
     end 62 of 102.38 W."""
-    result = calibrate.solved(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
+    result = calibrate.solve(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
     assert result.watts == pytest.approx(1.8282, abs=2e-4)
     assert result.kept == pytest.approx(0.3944, abs=2e-4)
     assert result.voltage == pytest.approx(math.sqrt(0.30645 * 1.8 / 0.8), abs=2e-4)
@@ -151,13 +151,13 @@ def test_states_follow_clock_and_voltage() -> None:
 )
 def test_contradicting_savings_are_refused(near_idle: calibrate.NearIdle) -> None:
     with pytest.raises(MistakeError, match="calibrate: "):
-        calibrate.solved(near_idle, 56, 1.0, 1.0, 0.8 / 1.8)
+        calibrate.solve(near_idle, 56, 1.0, 1.0, 0.8 / 1.8)
 
 
 def test_proportion_minimizes_squares() -> None:
-    assert calibrate.proportion([1, 2], [2, 4]) == pytest.approx(2)
-    assert calibrate.proportion([1, 1], [1, 2]) == pytest.approx(1.5)
-    assert calibrate.proportion([62, 71, 90], [72, 84, 108]) == pytest.approx(20148 / 16985)
+    assert calibrate.fit_factor([1, 2], [2, 4]) == pytest.approx(2)
+    assert calibrate.fit_factor([1, 1], [1, 2]) == pytest.approx(1.5)
+    assert calibrate.fit_factor([62, 71, 90], [72, 84, 108]) == pytest.approx(20148 / 16985)
 
 
 # --- properties of all calibrated machines -------------------------------------------------------

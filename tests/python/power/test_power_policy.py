@@ -27,7 +27,7 @@ def test_policies_are_those_of_the_governor() -> None:
 )
 def test_interval_of_governor(latency: float, interval: float) -> None:
     """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us to switch the frequency."""
-    assert policy.look_us(0.8, 1.8, latency, 30) == pytest.approx(interval)
+    assert policy.sample_interval_us(0.8, 1.8, latency, 30) == pytest.approx(interval)
 
 
 @pytest.mark.parametrize(
@@ -35,26 +35,30 @@ def test_interval_of_governor(latency: float, interval: float) -> None:
 )
 def test_floor_follows_from_latency(latency: float, floor: float) -> None:
     """The governor reacts to a sudden load after three intervals and 30 us."""
-    assert policy.floor_ghz(0.8, 1.8, latency, 30) == pytest.approx(floor)
+    assert policy.lowest_ghz(0.8, 1.8, latency, 30) == pytest.approx(floor)
 
 
 def test_floor_of_one_frequency() -> None:
-    assert policy.floor_ghz(1.8, 1.8, 0, 30) == 1.8
+    assert policy.lowest_ghz(1.8, 1.8, 0, 30) == 1.8
 
 
 def test_policy_sets_busy_share_and_floor() -> None:
     machine = power_machine.read()
-    saving = policy.governed(machine, "saving", 200)
+    saving = policy.with_governor(machine, "saving", 200)
     assert saving.governor_busy == policy.policies()["saving"].busy
     assert model.slowest(saving, 0.0).ghz == pytest.approx(0.8)
     assert saving.published_day == {}
-    fast = policy.governed(machine, "performance", 200)
+    fast = policy.with_governor(machine, "performance", 200)
     assert all(model.slowest(fast, load / 10).ghz == pytest.approx(1.8) for load in range(11))
     # 3 intervals of 100 us and 10 us leave 1.8 * (1 - 100 / 310) GHz; the default is twice as long.
-    assert model.slowest(policy.governed(machine, "saving", 100), 0.0).ghz == pytest.approx(1.3)
-    assert model.slowest(policy.governed(machine, "saving", None), 0.0).ghz == pytest.approx(0.8)
+    assert model.slowest(policy.with_governor(machine, "saving", 100), 0.0).ghz == pytest.approx(
+        1.3
+    )
+    assert model.slowest(policy.with_governor(machine, "saving", None), 0.0).ghz == pytest.approx(
+        0.8
+    )
     with pytest.raises(MistakeError, match="performance, balanced, saving"):
-        policy.governed(machine, "fast", 200)
+        policy.with_governor(machine, "fast", 200)
 
 
 @pytest.mark.parametrize(("text", "us"), [("200us", 200), ("1.5ms", 1500), ("1s", 1e6), ("0us", 0)])
@@ -74,4 +78,4 @@ def test_simulate_with_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert "policy saving, 200 us: 80% of a core may be busy, at 0.8 GHz and more" in out
     assert "published" not in out
     assert main(["power", "simulate", "--latency", "200us"]) == 2
-    assert "goes with --policy" in capsys.readouterr().err
+    assert "found without --policy" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from python.conftest import ExpectError
 from vcmts.cli import main
 from vcmts.compare import command as compare
 from vcmts.compare import statistics
-from vcmts.compare.statistics import Judged, Sample, judge
+from vcmts.compare.statistics import Comparison, Sample, compare_samples
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ def test_approximation_is_close_to_exact_test(monkeypatch: pytest.MonkeyPatch) -
         b = [draw.gauss(shift, 1) for _ in range(9)]
         exact = statistics.mann_whitney(a, b)
         with monkeypatch.context() as patched:
-            patched.setattr(statistics, "COUNTED_OUT", 0)
+            patched.setattr(statistics, "EXACT_SPLITS", 0)
             assert statistics.mann_whitney(a, b) == pytest.approx(exact, abs=0.02)
             assert statistics.mann_whitney([1.0] * 9, [1.0] * 9) == 1
 
@@ -51,7 +51,7 @@ def test_equal_samples_rarely_differ() -> None:
     differs = 0
     for _ in range(400):
         a, b = ([draw.lognormvariate(0, 0.1) for _ in range(5)] for _ in range(2))
-        differs += judge(sample(*a), sample(*b)).verdict == "differs"
+        differs += compare_samples(sample(*a), sample(*b)).verdict == "differs"
     assert 4 <= differs <= 30
 
 
@@ -80,14 +80,14 @@ def test_equal_samples_rarely_differ() -> None:
     ],
 )
 def test_verdicts(a: Sample, b: Sample, verdict: str, method: str) -> None:
-    for judged in (judge(a, b), judge(b, a)):
+    for judged in (compare_samples(a, b), compare_samples(b, a)):
         assert judged.verdict == verdict and judged.method.startswith(method)
 
 
 def test_chance_of_separate_ranges() -> None:
     """Of (2n choose n) orders of two samples of n values, 2 have separate ranges."""
-    assert judge(sample(1, 2), sample(3, 4)).chance == pytest.approx(2 / 6)
-    assert judge(sample(1, 2, 3), sample(4, 5, 6)).chance == pytest.approx(2 / 20)
+    assert compare_samples(sample(1, 2), sample(3, 4)).chance == pytest.approx(2 / 6)
+    assert compare_samples(sample(1, 2, 3), sample(4, 5, 6)).chance == pytest.approx(2 / 20)
 
 
 def store(folder: Path, name: str, file: Json) -> str:
@@ -155,8 +155,8 @@ def test_other_conditions_are_warnings(tmp_path: Path, capsys: pytest.CaptureFix
         "processor: Sample processor and Other",
         "DPDK: 22.11 and 24.11",
         "core clock, measured: 3.00 GHz and 2.50 GHz",
-        "B was interrupted: pipeline is not whole",
-        "B is of a source with changes that no commit holds",
+        "B was interrupted: pipeline is incomplete",
+        "B was measured with uncommitted changes of the source",
         "only in A: downstream, imix",
     ]
 
@@ -184,7 +184,7 @@ def test_differing_methods_are_warnings(tmp_path: Path, capsys: pytest.CaptureFi
     [(1.0, "100 %"), (0.1, "10 %"), (0.0079, "0.79 %"), (1e-5, "< 0.01 %"), (None, "once")],
 )
 def test_chances_are_percentages(share: float | None, text: str) -> None:
-    assert compare.chance(Judged("differs", "once", share)) == text
+    assert compare.chance(Comparison("differs", "once", share)) == text
 
 
 def test_table_has_differing_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,7 +202,7 @@ def test_wrong_files_are_refused(tmp_path: Path, expect_error: ExpectError) -> N
     old = store(tmp_path, "old.json", {**report_samples.pipeline(), "schema": 0})
     empty = store(tmp_path, "empty.json", {**report_samples.pipeline(), "results": []})
     for paths, error in (
-        ((a, b), f"nothing to compare: {a} holds pipeline, {b} holds latency"),
+        ((a, b), f"nothing to compare: {a} has pipeline, {b} has latency"),
         ((a, old), f"{old}: schema: found 0, allowed: 1"),
         ((a, empty), "no figure is both in"),
         ((a, str(tmp_path / "none")), "No such file"),

@@ -31,14 +31,14 @@ def test_published_text_has_the_published_number(goal: Goal) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "not the goals"),
-        ("goals: [1]", "not the goals"),
+        ("", "no valid file of goals"),
+        ("goals: [1]", "no valid file of goals"),
         ("goals: [{id: a}]", "'what' is missing"),
         ("goals: [{id: a, what: b, unit: c, most: 1}]", "unknown key 'most'"),
         ("goals: [{id: a, what: b, unit: c, published: d}]", "no figure 'd'"),
         ("goals: [{id: a, what: b, unit: c, at_most: 1, at_least: 1}]", "allowed: one of them"),
-        ("goals: [{id: a, what: b, unit: c}, {id: a, what: b, unit: c}]", "goal a: is there twice"),
-        ("a: [", "not the goals"),
+        ("goals: [{id: a, what: b, unit: c}, {id: a, what: b, unit: c}]", "goal a: defined twice"),
+        ("a: [", "no valid file of goals"),
     ],
 )
 def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ def test_verdict_of_lower_limit() -> None:
 
 def test_row_of_table() -> None:
     goal = Goal("a", "cycles of it", "reference cycles", at_most=120, published="2023.upstream")
-    row = goals.row(goal, result(60.3, core_cycles_per_packet=90.5, remark="filter"), "")
+    row = goals.make_row(goal, result(60.3, core_cycles_per_packet=90.5, remark="filter"), "")
     assert (row.what, row.goal, row.measured) == ("cycles of it", "<= 120", "60.3")
     assert (row.ratio, row.verdict, row.note) == ("0.502", "reached", "filter; 90.5 core cycles")
-    row = goals.row(Goal("a", "b", "MiB"), None, "left out")
+    row = goals.make_row(Goal("a", "b", "MiB"), None, "left out")
     assert (row.what, row.published, row.goal) == ("b, MiB", "-", "-")
     assert (row.measured, row.verdict, row.note) == ("-", "not measured", "left out")
 
@@ -92,11 +92,11 @@ def test_bounds_of_missed_goals_are_listed(monkeypatch: pytest.MonkeyPatch) -> N
     values = {"a": 101.0, "b": 101.0, "c": 99.0}
     results = [{"goal": name, **result(value)} for name, value in values.items()]
     results.append({"goal": "e", **result(101.0, disturbed=True)})
-    assert list(goals.bounds({"results": results})) == ["the a is bound by memory"]
+    assert list(goals.bounds({"results": results})) == ["the a is limited by memory"]
 
 
 def test_number_is_printed_as_exactly_as_the_verdict_needs() -> None:
-    assert goals.told(120.4, 120) == "120.4"
-    assert goals.told(1.898, 1.9) == "1.898"
-    assert goals.told(130.4, 120) == "130"
-    assert goals.told(120, 120) == "120"
+    assert goals.format_value(120.4, 120) == "120.4"
+    assert goals.format_value(1.898, 1.9) == "1.898"
+    assert goals.format_value(130.4, 120) == "130"
+    assert goals.format_value(120, 120) == "120"

@@ -129,11 +129,11 @@ def test_rules_have_the_published_figures(name: str, parts: dict[str, str]) -> N
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "not the published figures"),
+        ("", "no valid file of published figures"),
         ("figures: [{id: a}]", "'paper' is missing"),
         ("figures: [{id: a, colour: 1}]", "unknown key 'colour'"),
-        ("figures: [1]", "not the published figures"),
-        ("a: [", "not the published figures"),
+        ("figures: [1]", "no valid file of published figures"),
+        ("a: [", "no valid file of published figures"),
     ],
 )
 def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
@@ -146,4 +146,4 @@ def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("formula", ["", "a +", "b", "a ** 2", "'a'", "f(a)", "-a"])
 def test_invalid_formula_is_refused(formula: str) -> None:
     with pytest.raises(MistakeError, match="formula"):
-        published.calculated(formula, {"a": 1.0})
+        published.evaluate(formula, {"a": 1.0})

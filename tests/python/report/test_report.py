@@ -22,8 +22,15 @@ from vcmts.report import configuration as report_configuration
 from vcmts.report import figures_latency, figures_throughput
 from vcmts.report import goals as report_goals
 from vcmts.report.document import Download, Items, number
-from vcmts.report.runs import lettered
-from vcmts.report.summary import cards, circumstances, disturbed, missing, noise, ways
+from vcmts.report.runs import with_letters
+from vcmts.report.summary import (
+    cards,
+    condition_notes,
+    disturbance_notes,
+    limitation_notes,
+    missing_notes,
+    noise_notes,
+)
 
 Json = dict[str, Any]
 
@@ -103,7 +110,7 @@ def test_measurement_and_its_report_are_one_run(full: Path, tmp_path: Path) -> N
 
 def test_page_has_cost_of_latency_measurement(full: Path) -> None:
     page = (full / "out.html").read_text(encoding="utf-8")
-    assert "24.5 downstream and 6.50 upstream: reference cycles" in page
+    assert "24.5 downstream and 6.50 upstream reference cycles" in page
 
 
 def test_markdown_has_tables_and_figures(full: Path) -> None:
@@ -130,7 +137,7 @@ def test_page_has_raw_values(full: Path) -> None:
 
 
 def runs(**files: Json) -> Any:
-    return lettered([(f"{name}.json", file) for name, file in files.items()])
+    return with_letters([(f"{name}.json", file) for name, file in files.items()])
 
 
 def test_summary_has_main_figures() -> None:
@@ -164,16 +171,16 @@ def test_bound_of_missed_goal_is_listed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(goals_list, "load", lambda: {bound.id: bound})
     (_, _, items) = report_goals.section(runs(goals=report_samples.goals())).blocks
     assert isinstance(items, Items)
-    assert items.lines[0] == "dearest stage, 64 B is bound by the rules of a filter"
+    assert items.lines[0] == "dearest stage, 64 B is limited by the rules of a filter"
 
 
 def test_missing_measurements_are_listed() -> None:
     partial = {**report_samples.latency(), "complete": False}
     partial["results"] = partial["results"][:3]
-    lines = list(missing(runs(pipeline=report_samples.pipeline(), latency=partial)))
+    lines = list(missing_notes(runs(pipeline=report_samples.pipeline(), latency=partial)))
     assert "bench cost" in lines[0] and "bench throughput" in lines[0]
     assert "bench pipeline" not in lines[0] and "bench latency" not in lines[0]
-    assert lines[1].startswith("latency.json was interrupted: it holds 3 results")
+    assert lines[1].startswith("latency.json was interrupted: it has 3 results")
 
 
 def test_unconfirmed_rate_is_not_found(tmp_path: Path) -> None:
@@ -182,7 +189,7 @@ def test_unconfirmed_rate_is_not_found(tmp_path: Path) -> None:
     file["results"][0]["gbps"] = {"downstream": 0.0, "upstream": 0.0, "total": 0.0}
     result = runs(throughput=file)
     assert [card.value for card in cards(result)] == ["not found"]
-    assert any("no rate was confirmed for imix" in line for line in missing(result))
+    assert any("no rate was confirmed for imix" in line for line in missing_notes(result))
     out = tmp_path / "out.html"
     for results_of in (file["results"], file["results"][:1]):
         paths = store(tmp_path, {"throughput": {**file, "results": results_of}})
@@ -201,17 +208,17 @@ def test_summary_has_memory_and_start() -> None:
 def test_noise_is_reported() -> None:
     noisy = report_samples.pipeline()
     noisy["results"][4]["max"] = noisy["results"][4]["cycles_per_packet"] * 1.4
-    line = next(noise(runs(noisy=noisy)))
-    assert "40.4 % in noisy.json" in line and "Differences below that say nothing" in line
-    line = next(noise(runs(calm=report_samples.pipeline())))
+    line = next(noise_notes(runs(noisy=noisy)))
+    assert "40.4 % in noisy.json" in line and "Smaller differences are not significant" in line
+    line = next(noise_notes(runs(calm=report_samples.pipeline())))
     assert "0.8 % in calm.json" in line and "say nothing" not in line
-    once = next(noise(runs(once=report_samples.pipeline(runs=1))))
-    assert once == "Measured once each, so the noise is not known: once.json."
+    once = next(noise_notes(runs(once=report_samples.pipeline(runs=1))))
+    assert once == "Measured only once, so the noise is unknown: once.json."
 
 
 def test_disturbed_trials_are_reported() -> None:
     result = runs(throughput=report_samples.throughput(), latency=report_samples.latency())
-    lines = list(disturbed(result))
+    lines = list(disturbance_notes(result))
     assert lines[0] == ("throughput.json: 20 trials: 5 failed, 5 disturbed, 5 traffic, 5 passed.")
     assert "in 2 of 20 results" in lines[-1]
 
@@ -222,11 +229,11 @@ def test_circumstances_are_reported() -> None:
     other = report_samples.latency()
     other["host"]["cpu"] = "Another"
     result = runs(a=file, b=other)
-    text = " ".join([*circumstances(result), *ways(result)])
+    text = " ".join([*condition_notes(result), *limitation_notes(result)])
     for words in ("different processors", "1.30 core cycles", "Without huge pages", "virtual"):
         assert words in text
-    assert "On 2 CPUs" in text and "no commit holds" in text
-    text = " ".join(circumstances(runs(a=report_samples.pipeline())))
+    assert "With 2 CPUs" in text and "uncommitted" in text
+    text = " ".join(condition_notes(runs(a=report_samples.pipeline())))
     assert "virtual" not in text and "CPUs" not in text and "different" not in text
 
 
@@ -247,7 +254,7 @@ def test_interrupted_run_without_results_is_reported(tmp_path: Path) -> None:
         paths = store(tmp_path, {kind: early | {"host": {"cpu": "A core"}}})
         out = tmp_path / f"of-{kind}.html"
         assert main(["report", *paths, "-o", str(out)]) == 0
-        assert "was interrupted: it holds nothing" in out.read_text(encoding="utf-8")
+        assert "was interrupted: it has nothing" in out.read_text(encoding="utf-8")
 
 
 def test_optional_keys_may_be_missing(tmp_path: Path) -> None:
@@ -263,20 +270,20 @@ def test_optional_keys_may_be_missing(tmp_path: Path) -> None:
         files[kind] = {**file, "results": [one], "configuration": "of-my-own"}
     out = tmp_path / "few.html"
     assert main(["report", *store(tmp_path, files), "-o", str(out)]) == 0
-    assert "is no published profile" in out.read_text(encoding="utf-8")
+    assert "is not a published profile" in out.read_text(encoding="utf-8")
 
 
 def test_profile_is_shown_shortened_and_downloaded_whole(tmp_path: Path) -> None:
     name = "6ofdm-0sc-qam_30cms_aes"
     profile = report_configuration.published(name)
     assert profile is not None and report_configuration.published("of-my-own") is None
-    cut = report_configuration.shortened(profile.text)
+    cut = report_configuration.shorten(profile.text)
     assert len(cut) < len(profile.text) / 10
     full, short = yamls.safe_load(profile.text), yamls.safe_load(cut)
     assert len(short["modems"]) == 1 and "# ... and 29 more" in cut
     assert short["modems"][0]["mac"] == full["modems"][0]["mac"]
     assert short["channels"] == full["channels"] and short["rphy"] == full["rphy"]
-    result = [b for b in report_configuration.part(name, None)]
+    result = [b for b in report_configuration.configuration_blocks(name, None)]
     data = next(b.data for b in result if isinstance(b, Download))
     assert gzip.decompress(data).decode() == profile.text
 
@@ -288,7 +295,7 @@ def test_keys_of_own_configuration_are_masked(tmp_path: Path) -> None:
     path.write_text(profile.text.replace("name: 1ofdm-0sc-qam_4cms_aes", "name: mine"))
     keys = set(re.findall(r'(?:key|iv): "([0-9a-f]{32})"', profile.text))
     assert len(keys) >= 8
-    parsed = report_configuration.given(str(path))
+    parsed = report_configuration.read_configuration(str(path))
     assert parsed.name == "mine" and not [key for key in keys if key in parsed.text]
     file = {**report_samples.pipeline(), "configuration": "mine"}
     out = tmp_path / "out.html"
@@ -344,8 +351,8 @@ def test_wrong_files_are_refused(tmp_path: Path, expect_error: ExpectError) -> N
         ([str(bad)], "schema: found 3, allowed: 1"),
         ([str(tmp_path / "none.json")], "No such file"),
         ([good, "-o", str(tmp_path / "out.pdf")], "found .pdf, allowed: .html"),
-        ([good, "-o", str(tmp_path / "no" / "out.html")], "there is no folder"),
-        ([good, "-o", str(tmp_path / "good.html")], "would write over"),
+        ([good, "-o", str(tmp_path / "no" / "out.html")], "does not exist; create it"),
+        ([good, "-o", str(tmp_path / "good.html")], "would overwrite"),
         ([good, "--config", str(tmp_path / "none.yaml")], "--config"),
     ):
         expect_error(error, "report", *words)

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from python import report_samples
 from vcmts import results
-from vcmts.child import writable
+from vcmts.child import check_writable
 from vcmts.paths import MistakeError
 
 Json = dict[str, Any]
@@ -79,14 +79,14 @@ WRONG = (
         put("results", 1, "min", value="few"),
         'results[1].min: found "few", allowed: num',
     ),
-    ("pipeline", put("results", 0, "cycles_per_packet", value=-1), "found -1, allowed: 0 and more"),
+    ("pipeline", put("results", 0, "cycles_per_packet", value=-1), "found -1, allowed: 0 or more"),
     ("pipeline", put("results", 0, "stages"), "results[0].stages: missing"),
     (
         "pipeline",
         put("results", 0, "direction", value="sideways"),
         'direction: found "sideways", allowed: downstream, upstream',
     ),
-    ("pipeline", put("results", 0, "runs", value=0), "runs: found 0, allowed: 1 and more"),
+    ("pipeline", put("results", 0, "runs", value=0), "runs: found 0, allowed: 1 or more"),
     ("pipeline", put("host", "tsc_hz"), "host.tsc_hz: missing"),
     ("pipeline", put("host", "core_hz", value=0), "core_hz: found 0, allowed: more than 0"),
     ("pipeline", put("complete"), "complete: missing"),
@@ -102,7 +102,7 @@ WRONG = (
     (
         "scheduler",
         put("results", 0, "dropped", value=1.5),
-        "dropped: found 1.5, allowed: 1 and less",
+        "dropped: found 1.5, allowed: 1 or less",
     ),
     ("scheduler", put("results", 3, "rte_sched", "min"), "results[3].rte_sched.min: missing"),
     ("throughput", put("results", 0, "gbps", "total"), "results[0].gbps.total: missing"),
@@ -117,7 +117,7 @@ WRONG = (
     (
         "latency",
         put("results", 0, "end_to_end_us", "histogram", 0, value=[1.5]),
-        "results[0].end_to_end_us.histogram[0]: found [1.5], allowed: a list of 2 and more",
+        "results[0].end_to_end_us.histogram[0]: found [1.5], allowed: a list of 2 or more",
     ),
 )
 
@@ -137,14 +137,14 @@ def test_damaged_file_is_refused(
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "no JSON"),
-        ("{", "no JSON"),
-        ("[" * 100000, "no JSON"),
-        ("[]", "it has no key schema"),
-        ("{}", "it has no key schema"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[" * 100000, "not JSON"),
+        ("[]", "the key schema is missing"),
+        ("{}", "the key schema is missing"),
         ('{"schema": 2}', "schema: found 2, allowed: 1; measure again"),
         ('{"schema": 1}', "kind: missing"),
-        ('{"schema": NaN}', "no JSON"),
+        ('{"schema": NaN}', "not JSON"),
         ('{"schema": 1, "kind": []}', "kind: found []"),
         ('{"schema": 1, "kind": "report", "runs": []}', "runs: found [], allowed: a list of 1"),
     ],
@@ -161,7 +161,7 @@ def test_missing_and_binary_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match="No such file"):
         results.read(tmp_path / "none.json")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(MistakeError, match="no JSON"):
+    with pytest.raises(MistakeError, match="not JSON"):
         results.read(tmp_path / "bytes")
 
 
@@ -185,7 +185,7 @@ def test_commands_have_no_folders() -> None:
     folder = os.path.join(os.sep + "home", "someone", "work")
     arguments = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
     arguments += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
-    assert results.shareable(arguments) == [
+    assert results.without_local_paths(arguments) == [
         *("./vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
         *("net_memif0,socket=x.sock,id=0", "0000:3b:00.1", "84:15,256:10"),
     ]
@@ -196,7 +196,7 @@ def test_device_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    results.write_whole(pipe, "figures")
+    results.replace_file(pipe, "figures")
     assert os.read(reader, 100) == b"figures"
     os.close(reader)
     assert pipe.is_fifo()
@@ -205,20 +205,20 @@ def test_device_is_not_replaced(tmp_path: Path) -> None:
 
 def test_symlink_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("target.json")
-    results.write_whole(tmp_path / "link.json", "figures")
+    results.replace_file(tmp_path / "link.json", "figures")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "target.json").read_text() == "figures"
 
 
 def test_check_for_writable_file_creates_none(tmp_path: Path) -> None:
     """An empty file would be read as an invalid result."""
-    writable(str(tmp_path / "new.json"))
+    check_writable(str(tmp_path / "new.json"))
     assert not (tmp_path / "new.json").exists()
     (tmp_path / "old.json").write_text("unchanged")
-    writable(str(tmp_path / "old.json"))
+    check_writable(str(tmp_path / "old.json"))
     assert (tmp_path / "old.json").read_text() == "unchanged"
     with pytest.raises(MistakeError, match="choose another file"):
-        writable(str(tmp_path / "missing" / "new.json"))
+        check_writable(str(tmp_path / "missing" / "new.json"))
 
 
 def test_mix_from_file_has_no_folder() -> None:

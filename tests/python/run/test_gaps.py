@@ -38,7 +38,7 @@ def run(
 
 
 def explain(merged: Json) -> dict[str, gaps.Explained] | None:
-    return gaps.explained(merged, 8e8)
+    return gaps.explain_all(merged, 8e8)
 
 
 def late(since: int, to: int) -> Json:
@@ -173,6 +173,6 @@ def test_explanation_is_one_line() -> None:
     merged = run(missing(FROM, TO))
     explanation = explain(merged)
     assert explanation is not None
-    line = gaps.told(merged, explanation)
-    assert line.startswith("passed: 7 packets were lost and 0 came out of order ")
+    line = gaps.excuse_text(merged, explanation)
+    assert line.startswith("passed: 7 packets were lost and 0 reordered ")
     assert "for up to 40 ms" in line and "\n" not in line

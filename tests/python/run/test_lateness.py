@@ -38,7 +38,10 @@ def late(merged: Json) -> Any:
 def test_late_median_counts_late_packets(p50: float, count: int) -> None:
     merged = run(direction(p50))
     assert late(merged) == count
-    assert sum(summary.late(merged[direction]) for direction in ("downstream", "upstream")) == count
+    assert (
+        sum(summary.late_packets(merged[direction]) for direction in ("downstream", "upstream"))
+        == count
+    )
 
 
 @pytest.mark.parametrize(

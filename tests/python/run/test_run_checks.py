@@ -55,7 +55,7 @@ def faults(merged: Json) -> list[tuple[str, str, int]]:
 
 
 def rows(merged: Json) -> list[Json]:
-    return checks.rows(merged)
+    return checks.check_rows(merged)
 
 
 def test_good_run_has_no_faults() -> None:
@@ -63,7 +63,9 @@ def test_good_run_has_no_faults() -> None:
     assert {
         (row["name"], row["judged"]) for row in rows(GOOD) if row["direction"] == "upstream"
     } >= {("contents", 5), ("complete", 5)}
-    assert checks.idle(rows(GOOD)).startswith("nothing to judge in this run for: downstream DSIDs,")
+    assert checks.idle_checks_text(rows(GOOD)).startswith(
+        "checks without anything to check in this run: downstream DSIDs,"
+    )
 
 
 @pytest.mark.parametrize(("direction", "part", "key", "check"), WRONG)
@@ -82,7 +84,7 @@ def test_verdict_has_faults_of_decoder() -> None:
     merged["upstream"]["witness"] = {"wrong": 2}
     verdict = summary.verdict(merged)
     assert verdict.startswith("NOT every packet proven: ")
-    assert "2 faults found by the independent decoder" in verdict
+    assert "2 errors found by the independent decoder" in verdict
 
 
 def test_all_reasons_of_traffic_belong_to_checks() -> None:
@@ -111,7 +113,7 @@ def test_broken_identities_are_faults() -> None:
 
 def test_list_has_checks_without_packets() -> None:
     out = io.StringIO()
-    checks.show(rows(GOOD), Console(file=out, width=200))
+    checks.print_checks(rows(GOOD), Console(file=out, width=200))
     line = next(text for text in out.getvalue().splitlines() if "downstream: DSIDs" in text)
     assert "nothing" in line
     for check in checks.CHECKS:
@@ -122,20 +124,20 @@ def test_unused_direction_is_not_checked() -> None:
     merged = {"downstream": GOOD["downstream"], "identities_broken": []}
     assert {row["direction"] for row in rows(merged)} == {"downstream"}
     assert summary.directions(merged) == ["downstream"]
-    assert identities.broken(merged) == []
+    assert identities.broken_identities(merged) == []
 
 
 def test_seed_repeats_random_numbers() -> None:
-    assert chance.drawn(7) == chance.drawn(7)
-    drawn = [chance.drawn(seed) for seed in range(100)]
+    assert chance.draw(7) == chance.draw(7)
+    drawn = [chance.draw(seed) for seed in range(100)]
     first_numbers = {one.first_number for one in drawn}
     assert 0 in first_numbers and len(first_numbers) > 20
     assert all(n == 0 or 65_536 - chance.NEAR <= n < 65_536 for n in first_numbers)
-    assert len({chance.drawn(None).seed for _ in range(5)}) > 1
+    assert len({chance.draw(None).seed for _ in range(5)}) > 1
     assert str(drawn[3].first_number) in drawn[3].plane() and "3" in drawn[3].traffic()
 
 
 @pytest.mark.parametrize("seed", [-1, chance.SEED_MAX + 1])
 def test_seed_out_of_range_is_refused(seed: int) -> None:
     with pytest.raises(MistakeError, match="--seed: found"):
-        chance.drawn(seed)
+        chance.draw(seed)

@@ -95,7 +95,7 @@ def test_single_group_has_the_totals() -> None:
 def test_table_has_a_line_per_group(width: int, capsys: pytest.CaptureFixture[str]) -> None:
     merged = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
     merged["groups"][1]["name"] = "6ofdm-0sc-qam_300cms_aes-8"
-    groups.show(merged["groups"], Console(width=width))
+    groups.print_groups(merged["groups"], Console(width=width))
     lines = capsys.readouterr().out.splitlines()
     table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     [seven] = [row for row in table if row and row[0] == "7"]
@@ -110,13 +110,13 @@ def test_table_has_a_line_per_group(width: int, capsys: pytest.CaptureFixture[st
 
 def test_group_facts_are_a_single_group() -> None:
     facts = {"name": "one", "mtu": 1500, "cores": [1]}
-    assert groups.of_facts(facts) == [facts]
+    assert groups.group_facts(facts) == [facts]
     assert groups.largest_mtu(facts) == 1500
     assert groups.largest_mtu({"groups": [{"mtu": 2000}, {"mtu": 9000}, {"mtu": 1500}]}) == 9000
 
 
 def test_memif_names_and_sockets_differ_per_group(tmp_path: Path) -> None:
-    shared, own = (plane.wire(tmp_path, 1, "rphy", 1500, own=own) for own in (False, True))
+    shared, own = (plane.make_wire(tmp_path, 1, "rphy", 1500, own=own) for own in (False, True))
     assert shared.server.startswith("net_memif1,role=server,id=1,")
     assert f"socket={tmp_path}/rphy.sock," in shared.client
     assert own.client.startswith("net_memif{group}1,role=client,id=1,")

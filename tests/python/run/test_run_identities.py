@@ -42,7 +42,7 @@ def run() -> Json:
 
 
 def test_equal_counters_break_no_identity() -> None:
-    assert identities.broken(run()) == []
+    assert identities.broken_identities(run()) == []
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_equal_counters_break_no_identity() -> None:
 def test_higher_counter_breaks_identity(direction: str, name: str) -> None:
     merged = run()
     merged["groups"][0][direction]["counters"][name] += 1
-    result = identities.broken(merged)
+    result = identities.broken_identities(merged)
     assert result
     assert {one.where for one in result} == {f"service group 7, {direction}"}
     assert any(name in str(one) for one in result)
@@ -66,13 +66,13 @@ def test_higher_counter_breaks_identity(direction: str, name: str) -> None:
 def test_counts_of_traffic_are_compared(name: str) -> None:
     merged = run()
     merged["downstream"][name] += 1
-    assert identities.broken(merged)[0].where == "downstream"
+    assert identities.broken_identities(merged)[0].where == "downstream"
 
 
 def test_requests_are_those_of_modems() -> None:
     merged = run()
     merged["upstream"]["requests"]["by_modem"]["02:01"]["record"] = 3
-    [result] = identities.broken(merged)
+    [result] = identities.broken_identities(merged)
     assert str(result) == "upstream: requests = by_modem + of_left: found 0 and 3"
 
 
@@ -81,7 +81,7 @@ def test_losses_explain_sums_of_several_stages(reason: str) -> None:
     merged = run()
     down = merged["downstream"]
     down["sent"] = 5
-    assert identities.broken(merged)
+    assert identities.broken_identities(merged)
     match reason:
         case "lost":
             down["lost"] = 5
@@ -91,9 +91,9 @@ def test_losses_explain_sums_of_several_stages(reason: str) -> None:
             down["counters"] |= {"messages": 1, "messages_sent": 1}
         case _:
             merged["follow"]["changes"] = 1
-    assert identities.broken(merged) == []
+    assert identities.broken_identities(merged) == []
     down["counters"]["encrypted_des"] = 1  # counted by one stage: losses do not explain it
-    assert len(identities.broken(merged)) == 1
+    assert len(identities.broken_identities(merged)) == 1
 
 
 def test_one_side_may_count_vlan_tags() -> None:
@@ -102,19 +102,19 @@ def test_one_side_may_count_vlan_tags() -> None:
     down["counters"] |= {"depi_frames": 10, "depi_full": 10, "depi_segments_1": 10}
     down |= {"depi_frames": 10, "depi_bytes": 960}
     down["counters"]["transmitted_bytes"] = 1000
-    assert identities.broken(merged) == []
+    assert identities.broken_identities(merged) == []
     down["counters"]["transmitted_bytes"] = 1004
-    assert len(identities.broken(merged)) == 1
+    assert len(identities.broken_identities(merged)) == 1
 
 
 def test_impairments_have_their_own_account() -> None:
     merged = run()
     merged["upstream"]["counters"]["psp_reordered"] = 7
-    assert len(identities.broken(merged)) == 1
+    assert len(identities.broken_identities(merged)) == 1
     merged["upstream"]["impairments"] = {"psp-reorder": 7}
-    assert identities.broken(merged) == []
+    assert identities.broken_identities(merged) == []
     merged["upstream"]["counters"]["psp_segments"] = 1
-    assert [one.identity.text for one in identities.broken(merged)] == [
+    assert [one.identity.text for one in identities.broken_identities(merged)] == [
         ".uepi_segments = psp_segments"
     ]
 
@@ -122,7 +122,7 @@ def test_impairments_have_their_own_account() -> None:
 def test_removed_group_has_no_counters() -> None:
     merged = run()
     merged["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})
-    assert identities.broken(merged) == []
+    assert identities.broken_identities(merged) == []
 
 
 def test_all_counters_have_an_identity_or_a_reason() -> None:

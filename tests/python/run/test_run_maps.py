@@ -43,7 +43,9 @@ def run(**changed: Any) -> Json:
 def failures(merged: Json) -> Json:
     maps.add(merged)
     part = merged["upstream"]
-    assert summary.JUDGED["faults of MAPs and requests"](part) == sum(part["access_wrong"].values())
+    assert summary.OTHER_ERRORS["errors of MAPs and requests"](part) == sum(
+        part["access_wrong"].values()
+    )
     return {name: n for name, n in part["access_wrong"].items() if n}
 
 

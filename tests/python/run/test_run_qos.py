@@ -46,7 +46,7 @@ def run(
 def failures(merged: Json) -> Json:
     qos.add(merged)
     part = merged["downstream"]
-    assert summary.JUDGED["rates, priorities or weights not kept"](part) == sum(
+    assert summary.OTHER_ERRORS["rates, priorities or weights violated"](part) == sum(
         part["qos_wrong"].values()
     )
     return {name: n for name, n in part["qos_wrong"].items() if n}
@@ -60,7 +60,7 @@ def test_exceeded_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert failures(run(limits=[limit(over_s=0.009)])) == {}
     assert failures(run(limits=[limit(over_s=0.011)])) == {"rates": 1}
     err = capsys.readouterr().err
-    assert "service flow 5: 11 ms more than 8 Mbps and a burst of 3,000 bytes" in err
+    assert "service flow 5: passed 11 ms more than 8 Mbps and a burst of 3,000 bytes" in err
 
 
 def test_gap_before_packets_excuses_exceeded_rate() -> None:
@@ -84,15 +84,15 @@ def test_unlisted_gaps_excuse_exceeded_rate() -> None:
 
 
 def test_close_gaps_add_up() -> None:
-    times = gaps.Times([(0, 10), (15, 20), (34, 35), (70, 75)])
+    times = gaps.GapTimes([(0, 10), (15, 20), (34, 35), (70, 75)])
     assert qos.longest_delay(times) == 16
-    assert qos.longest_delay(gaps.Times([])) == 0
+    assert qos.longest_delay(gaps.GapTimes([])) == 0
 
 
 def test_missed_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     missed = limit(waited_s=2.0, waited_bytes=1_960_000)  # of 2,000,000
     assert failures(run(limits=[missed])) == {"rates": 1}
-    assert "98.0% of 8 Mbps came while packets waited for 2.0 s" in capsys.readouterr().err
+    assert "reached 98.0% of 8 Mbps while packets waited for 2.0 s" in capsys.readouterr().err
     assert failures(run(limits=[missed | {"waited_bytes": 1_975_000}])) == {}
     assert failures(run(limits=[missed | {"alone": False}])) == {}
     # Only a gap of vcmtsd while packets were sent excuses the fault.
@@ -112,7 +112,7 @@ def test_longer_delay_of_higher_priority_is_a_fault() -> None:
 def test_shares_must_follow_weights(capsys: pytest.CaptureFixture[str]) -> None:
     assert failures(run(shares=[share(1, 1, 100), share(2, 3, 300)])) == {}
     assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100)])) == {"weights": 2}
-    assert "service flow 2: of weight 3, it got 50.0%" in capsys.readouterr().err
+    assert "service flow 2 with weight 3 got 50.0%" in capsys.readouterr().err
     # Flows with packets for a part of the time, or of other groups, did not compete.
     assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, waited_s=1.5)])) == {}
     assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, priority=1)])) == {}

@@ -43,7 +43,7 @@ def test_equal_numbers_are_no_fault() -> None:
 @pytest.mark.parametrize("counts", [(4, 2), (6, 2), (5, 1), (5, 3)])
 def test_difference_is_a_fault(counts: tuple[int, int], capsys: pytest.CaptureFixture[str]) -> None:
     assert failures(run(*counts)) == 1
-    assert "packets were sent that have to be dropped as" in capsys.readouterr().err
+    assert "packets were sent that must be dropped as" in capsys.readouterr().err
 
 
 def test_losses_excuse_fewer_drops() -> None:
@@ -61,14 +61,14 @@ def test_changed_configuration_is_not_checked() -> None:
 
 def test_packets_of_group_and_port_are_counted() -> None:
     down = run()["downstream"]
-    assert [refusals.of_group(down, key) for key in ("packets", "bytes")] == [5, 500]
-    assert [refusals.of_group(down, key) for key in ("ipv4", "ipv6")] == [3, 2]
-    assert [refusals.of_group(down, f"at_port_{key}") for key in ("packets", "bytes")] == [2, 90]
+    assert [refusals.refused_sum(down, key) for key in ("packets", "bytes")] == [5, 500]
+    assert [refusals.refused_sum(down, key) for key in ("ipv4", "ipv6")] == [3, 2]
+    assert [refusals.refused_sum(down, f"at_port_{key}") for key in ("packets", "bytes")] == [2, 90]
 
 
 def test_unintended_drops_are_accidental() -> None:
-    assert refusals.accidental(run(dropped=7)["downstream"]) == {"multicast": 2}
-    assert not refusals.accidental(run()["downstream"])
+    assert refusals.other_drops(run(dropped=7)["downstream"]) == {"multicast": 2}
+    assert not refusals.other_drops(run()["downstream"])
 
 
 def test_decoder_expects_intended_faults() -> None:

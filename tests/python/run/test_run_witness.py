@@ -43,8 +43,8 @@ def test_good_window_has_no_problems(tmp_path: Path) -> None:
     result = merged["downstream"]["witness"]
     assert result == {"packets": len(packets), "frames": 60, "wrong": 0, "problems": []}
     assert merged["upstream"]["witness"]["packets"] == 0
-    assert witness.wrong(merged) == 0
-    assert witness.keep(merged, tmp_path, None) is None
+    assert witness.wrong_count(merged) == 0
+    assert witness.keep_packets(merged, tmp_path, None) is None
 
 
 def test_problem_is_printed_and_capture_kept(
@@ -53,18 +53,18 @@ def test_problem_is_printed_and_capture_kept(
     packets = down_packets()
     packets[3] = packets[3][:-1] + bytes([packets[3][-1] ^ 1])
     merged = run(tmp_path, CONFIG, "downstream", packets)
-    assert witness.wrong(merged) == 1
+    assert witness.wrong_count(merged) == 1
     monkeypatch.chdir(tmp_path.parent)
-    folder = witness.keep(merged, tmp_path, None)
+    folder = witness.keep_packets(merged, tmp_path, None)
     assert folder is not None and (tmp_path.parent / folder).exists()
-    witness.tell(merged, folder)
-    assert "downstream: the independent decoder finds, at 0.0" in capsys.readouterr().err
+    witness.print_problems(merged, folder)
+    assert "downstream: independent decoder: at 0.0" in capsys.readouterr().err
 
 
 def test_all_problems_are_counted(tmp_path: Path) -> None:
     packets = [packet[:60] for packet in down_packets()]
     actual = run(tmp_path, CONFIG, "downstream", packets)["downstream"]["witness"]
-    assert actual["wrong"] >= len(packets) and len(actual["problems"]) == witness.TOLD
+    assert actual["wrong"] >= len(packets) and len(actual["problems"]) == witness.PRINTED
 
 
 def test_upstream_window(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_upstream_window(tmp_path: Path) -> None:
     ("text", "summary", "message"),
     [
         (CONFIG, {"follow": {"changes": 1}}, "the configuration changed"),
-        ("modems: 1", {}, "nothing was read by the independent decoder: "),
+        ("modems: 1", {}, "the independent decoder failed: "),
     ],
 )
 def test_reason_of_skipped_decoding_is_printed(
@@ -95,7 +95,7 @@ def test_invalid_capture_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / witness.CAPTURED).write_bytes(b"no blocks of a file")
     merged: Json = {"downstream": {}}
     witness.add(merged, tmp_path / "sg.yaml", tmp_path, ARGUMENTS)
-    assert "nothing was read by the independent decoder" in capsys.readouterr().err
+    assert "the independent decoder failed" in capsys.readouterr().err
     assert merged["downstream"]["witness"]["packets"] == 0
 
 

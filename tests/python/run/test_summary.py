@@ -135,7 +135,7 @@ def test_descheduled_core_is_reported_with_faults(
 ) -> None:
     traffic = {"descheduled": {"count": 1, "longest_us": traffic_us}}
     worker = {"name": "upstream", "descheduled": {"count": 1, "longest_us": worker_us}}
-    complaints.of_cores_taken({"downstream": DOWN | part | traffic, "workers": [worker]})
+    complaints.report_lost_cores({"downstream": DOWN | part | traffic, "workers": [worker]})
     err = capfd.readouterr().err
     assert bool(err) == bool(expected) and expected in err
 
@@ -143,8 +143,10 @@ def test_descheduled_core_is_reported_with_faults(
 @pytest.mark.parametrize("balanced", [True, False])
 def test_unbalanced_group_is_reported(balanced: bool, capfd: pytest.CaptureFixture[str]) -> None:
     good = {"downstream": {"balanced": True}}
-    complaints.of_accounts(good | {"groups": [good, {"downstream": {"balanced": balanced}}]})
-    assert ("do not balance" in capfd.readouterr().err) is not balanced
+    complaints.report_unbalanced_plane(
+        good | {"groups": [good, {"downstream": {"balanced": balanced}}]}
+    )
+    assert ("unaccounted for" in capfd.readouterr().err) is not balanced
 
 
 @pytest.mark.parametrize(
@@ -156,8 +158,10 @@ def test_rate_has_a_unit(gbps: float, text: str) -> None:
 
 def test_plural_of_modems() -> None:
     by_kind = {"frame": 1}
-    assert summary.asked({"by_kind": by_kind, "modems": 1}).endswith("1 by frame, of 1 modem")
-    assert summary.asked({"by_kind": by_kind, "modems": 0}).endswith("of 0 modems")
+    assert summary.requests_line({"by_kind": by_kind, "modems": 1}).endswith(
+        "1 by frame, of 1 modem"
+    )
+    assert summary.requests_line({"by_kind": by_kind, "modems": 0}).endswith("of 0 modems")
 
 
 def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,8 +176,8 @@ def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["packets", "5", "4", "1", "0"] in table
     assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
     assert "core 3 (upstream): 25% busy, 50% paused (sleep)" in lines
-    assert ["asked for", "4.50 Gbps", "max"] in table
-    assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in table
+    assert ["requested rate", "4.50 Gbps", "max"] in table
+    assert ["sent rate", "4.00 Gbps", "0.64 Gbps"] in table
     assert lines[-1] == summary.verdict(merged)
 
 
@@ -185,10 +189,10 @@ def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert ("dropped: vlan" in out) is not good
     lines = out.splitlines()[-5:]
     assert re.fullmatch(
-        r"downstream: 3.46 Gbps of 4.50 Gbps asked for, [\d,]+ reference cycles per packet.*",
+        r"downstream: 3.46 Gbps of 4.50 Gbps requested, [\d,]+ reference cycles per packet.*",
         lines[0],
     )
-    assert lines[1].startswith("upstream:   ") and " of max asked for" in lines[1]
+    assert lines[1].startswith("upstream:   ") and " of max requested" in lines[1]
     assert lines[2] == "core 3 (upstream): 25% busy, 50% paused (sleep)"
     assert "--verbose" in lines[3] and lines[4] == summary.verdict(merged)
 
@@ -242,11 +246,11 @@ def test_scheduler_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert row.replace("│", " ").split() == ["7", "1,234", "2", "1", "99", "1,500"]
     assert "1 channel of 1.89 Gbps: 100% full\n" in out
     assert "2 channels of 42.24 Mbps: 50% to 95% full\n" in out
-    assert "40% of the packets wait for others, all in the mean 20 us, at most 80 us\n" in out
+    assert "40% of the packets wait for earlier ones, mean of all 20 us, maximum 80 us\n" in out
 
 
 def test_skew_without_bonded_channels() -> None:
-    assert summary.skew([group(1, 5, 0.0, 0.0, 0.0)]) == "no packets on bonded channels"
+    assert summary.skew_line([group(1, 5, 0.0, 0.0, 0.0)]) == "no packets on bonded channels"
 
 
 def test_measured_latencies_are_printed() -> None:
@@ -270,19 +274,22 @@ def test_unaccounted_packets_are_reported(capsys: pytest.CaptureFixture[str]) ->
     groups = [{"id": 1, "downstream": {"unaccounted": 3}}, {"id": 2, "downstream": {}}]
     assert not summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": []})
     assert summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": groups})
-    complaints.of_the_proof({"downstream": {"unaccounted": 0}, "groups": []})
+    complaints.report_unbalanced_traffic({"downstream": {"unaccounted": 0}, "groups": []})
     assert capsys.readouterr().err == ""
-    complaints.of_the_proof({"downstream": {"unaccounted": 0}, "groups": groups})
-    assert "the account of the traffic program does not close" in capsys.readouterr().err
+    complaints.report_unbalanced_traffic({"downstream": {"unaccounted": 0}, "groups": groups})
+    assert "packets of the traffic program are unaccounted for" in capsys.readouterr().err
 
 
 def test_wrong_frames_are_reported_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     clean = {"unexpected": {}, "unexpected_frames": 0, "corrupted": 0, "corrupted_by": {}}
     down = DOWN | clean | {"corrupted": 3, "corrupted_by": {"crc": 2, "tag": 1, "length": 0}}
     up = DOWN | clean | {"unexpected": {"foreign": 1}, "unexpected_frames": 1}
-    complaints.of_wrong_frames({"downstream": down, "upstream": up}, "x.pcapng")
+    complaints.report_wrong_frames({"downstream": down, "upstream": up}, "x.pcapng")
     foreign, corrupted = capsys.readouterr().err.splitlines()
     assert foreign.endswith(
-        "1 frames came that nobody asked for (1 foreign); `wireshark x.pcapng` shows the first ones"
+        "1 frames were unexpected (1 foreign); see the first ones with `wireshark x.pcapng`"
     )
-    assert "3 frames were corrupted (2 crc, 1 tag); `wireshark x.pcapng`" in corrupted
+    assert (
+        "3 frames were corrupted (2 crc, 1 tag); see the first ones with `wireshark x.pcapng`"
+        in corrupted
+    )

@@ -16,8 +16,8 @@ from witness.map_format import (
     BROADCAST,
     DATA,
     INITIAL,
-    MOST_ELEMENTS,
-    MOST_MINISLOTS,
+    MAX_ELEMENTS,
+    MAX_MINISLOTS,
     REQUEST,
     STATION,
 )
@@ -97,8 +97,8 @@ def test_captured_maps_are_valid() -> None:
 @st.composite
 def maps(draw: st.DrawFn) -> Map:
     version = draw(st.sampled_from([1, 5]))
-    limit = MOST_MINISLOTS[version]
-    ends = draw(st.sets(st.integers(1, limit), max_size=min(60, MOST_ELEMENTS[version] - 1)))
+    limit = MAX_MINISLOTS[version]
+    ends = draw(st.sets(st.integers(1, limit), max_size=min(60, MAX_ELEMENTS[version] - 1)))
     edges = [0, *sorted(ends)]
     iucs = st.sampled_from([1, 2, 3, 4, *DATA])
     sids = st.integers(0, BROADCAST)
@@ -310,7 +310,7 @@ def test_size_of_grant_is_limited() -> None:
         validator.take(BUSY)
     validator = make_validator(a=10000, b=10000)
     validator.channels = {9: replace(CHANNEL, burst_minislots=4)}
-    with pytest.raises(MapError, match="b: a grant without room"):
+    with pytest.raises(MapError, match="b: a grant too small"):
         validator.take(BUSY)
 
 

@@ -14,22 +14,22 @@ from hypothesis import strategies as st
 from vcmts.witness import docsis
 from vcmts.witness.config import Config, parse_config
 from vcmts.witness.depi import decode_psp
-from vcmts.witness.ip import on_ethernet
+from vcmts.witness.ip import ethernet_frame
 from vcmts.witness.l2tp import decode_datagram
 from vcmts.witness.pcapfile import Record, records_of
 from vcmts.witness.uepi import RequestRecord
-from witness.books import REASONS
+from witness.accounting import REASONS
 from witness.cable_modem import (
     RNG_REQ,
-    Dress,
+    FrameOptions,
     concatenate,
-    cut_segments,
     fragment,
     management_frame,
     management_message,
     packet_frame,
+    split_segments,
 )
-from witness.frames import Ask
+from witness.frames import BandwidthRequest
 from witness.hostile import hostile_records
 from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
@@ -55,12 +55,12 @@ def outcome(packets: Sequence[bytes], config: Config = CONFIG) -> Result:
 def test_model_and_decoder_deliver_all_frames(seed: int, config: Config) -> None:
     sender = sending(seed, config)
     result = outcome(sender.packets, config)
-    assert not result.drops and not any(result.held.values())
+    assert not result.drops and not any(result.pending.values())
     for stream, frames in sender.expected.items():
         assert result.stream(*stream) == frames
     counters = result.counters
     assert counters["transmitted"] == sum(map(len, sender.expected.values()))
-    assert result.management == [on_ethernet(message) for message in sender.management]
+    assert result.management == [ethernet_frame(message) for message in sender.management]
     assert counters["management"] == len(sender.management)
     assert counters["fragments"] == sender.fragments
     assert counters["psp_packets"] == counters["received"] == len(sender.packets)
@@ -77,7 +77,7 @@ def test_segments_of_one_byte() -> None:
     modem, channel = CONFIG.modems[0], CONFIG.upstream.channels[0]
     packet = numbered_frame(modem.addresses[0], 0, 60)
     frame = packet_frame(modem.security, 1, packet)
-    segments = cut_segments([frame], range(len(frame)), sequence=8150)
+    segments = split_segments([frame], range(len(frame)), sequence=8150)
     assert [len(segment) for segment in segments] == [9] * len(frame)
     device = RphyDevice(CONFIG)
     bursts = [device.burst(channel, 1, segment, segmented=True) for segment in segments]
@@ -98,12 +98,14 @@ def one_burst(config: Config, number: int, sid: int, payload: bytes, segmented: 
 def test_requests_of_all_kinds() -> None:
     _, plain, old = CONFIG.modems
     ethernet = numbered_frame(old.addresses[0], 0, 60)
-    dress = Dress("bp_up", piggyback=7, request=9)
+    dress = FrameOptions("bp_up", piggyback=7, request=9)
     frames = [
         docsis.encode_request(docsis.Request(20, 3)),
         docsis.encode_request(docsis.Request(20, 0x102, queue_depth=True)),
         packet_frame(old.security, 20, ethernet, dress),
-        *fragment(old.security, 20, packet_frame(old.security, 20, ethernet, Dress(None)), [30]),
+        *fragment(
+            old.security, 20, packet_frame(old.security, 20, ethernet, FrameOptions(None)), [30]
+        ),
     ]
     result = one_burst(CONFIG, 0, 20, b"".join(frames), False)
     requests = [(ask.kind, ask.size, ask.n_bytes) for ask in result.requests]
@@ -116,16 +118,19 @@ def test_requests_of_all_kinds() -> None:
     flows_of_requests = [(ask.modem, ask.flow, ask.cluster) for ask in result.requests]
     assert flows_of_requests == [(old.mac, 301, 0)] * 4
     assert result.counters["request_frames"] == 2
-    (segment,) = cut_segments([docsis.encode_request(docsis.Request(11, 1))], [], 5, 1, [16])
+    (segment,) = split_segments([docsis.encode_request(docsis.Request(11, 1))], [], 5, 1, [16])
     result = one_burst(CONFIG, 0, 11, segment, True)
     flow = (plain.mac, 202, 1)
-    assert result.requests == [Ask("segment", *flow, 16, True), Ask("request", *flow, 1, False)]
+    assert result.requests == [
+        BandwidthRequest("segment", *flow, 16, True),
+        BandwidthRequest("request", *flow, 1, False),
+    ]
 
 
 def test_request_records_replace_requests_in_bursts() -> None:
     ofdma = CONFIG.upstream.channels[1]
     modem = CONFIG.modems[0]
-    (segment,) = cut_segments([docsis.encode_request(docsis.Request(3, 1))], [], requests=[16])
+    (segment,) = split_segments([docsis.encode_request(docsis.Request(3, 1))], [], requests=[16])
     device = RphyDevice(CONFIG)
     burst = device.burst(ofdma, 3, segment, segmented=True)
     packets = device.pack(ofdma, ofdma.session, [burst])
@@ -137,8 +142,8 @@ def test_request_records_replace_requests_in_bursts() -> None:
     packets.append(device.records(session, [replace(record, sid_cluster=2, sid=1)], True))
     result = outcome(packets)
     assert result.requests == [
-        Ask("record", modem.mac, 102, 0, 16, False),
-        Ask("record", modem.mac, 101, 2, 16, False),
+        BandwidthRequest("record", modem.mac, 102, 0, 16, False),
+        BandwidthRequest("record", modem.mac, 101, 2, 16, False),
     ]
     assert result.counters["requests_repeated"] == 2
     assert result.counters["bad_requests"] == 2  # an unknown SID, a foreign version
@@ -174,7 +179,7 @@ def test_lost_and_repeated_packets_are_reported() -> None:
     assert "expected" in problems([*packets, packets[-1]])
     assert "expected" in problems(packets[:3] + packets[4:])
     assert (
-        problems([*packets, b""]) == "0 bytes are no Ethernet frame\nthe model drops or holds"
+        problems([*packets, b""]) == "0 bytes are no Ethernet frame\nthe model drops or buffers"
         " {'outer_runt': 1}"
     )
     truncated = [Record(index, packet, len(packet) + 1) for index, packet in enumerate(packets)]
@@ -218,7 +223,7 @@ def test_wrong_frames_are_reported() -> None:
     _, plain, old = CONFIG.modems
     ethernet = numbered_frame(old.addresses[0], 0, 60)
     good = packet_frame(old.security, 20, ethernet)
-    clear = packet_frame(old.security, 20, ethernet, Dress(None))
+    clear = packet_frame(old.security, 20, ethernet, FrameOptions(None))
     assert burst_problems(20, [good]) == ""
     assert "in the clear" in burst_problems(20, [clear])
     assert "no key" in burst_problems(
@@ -227,7 +232,7 @@ def test_wrong_frames_are_reported() -> None:
     assert "said=21" in burst_problems(20, [packet_frame(old.security, 21, ethernet)])
     stolen = numbered_frame(plain.addresses[0], 0, 60)
     assert "source address" in burst_problems(20, [packet_frame(old.security, 20, stolen)])
-    assert "goes on behind" in burst_problems(20, [good[:-1]])
+    assert "exceeds its burst" in burst_problems(20, [good[:-1]])
     assert burst_problems(20, concatenate([good, good])) == ""
     three = docsis.Frame(good + good, (), docsis.FC_TYPE_MAC, docsis.FC_PARM_CONCATENATION, 3)
     assert "concatenation of 3" in burst_problems(20, [docsis.encode_frame(three)])

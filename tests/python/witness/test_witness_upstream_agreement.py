@@ -10,8 +10,8 @@ import pytest
 
 from vcmts.witness.config import parse_config
 from vcmts.witness.pcapfile import records_of
+from witness.accounting import IN, OUT, REASONS
 from witness.agreement import KINDS, disagreements
-from witness.books import IN, OUT, REASONS
 from witness.sample import UPSTREAM
 from witness.upstream import Result, expect_upstream
 from witness.upstream_traffic import sending

@@ -11,7 +11,7 @@ from vcmts.paths import CHECKOUT
 from vcmts.witness.ip import read_frame
 from vcmts.witness.source import may_send
 from witness import frame_cases, packet_cases, segment_cases
-from witness.books import REASONS, UNMODELLED
+from witness.accounting import REASONS, UNMODELLED
 from witness.cable_modem import fragment
 from witness.frame_cases import INSIDE, SOURCES, old
 from witness.mac_header import Privacy, read_mac_header
@@ -66,11 +66,12 @@ def test_pending_units_are_counted_and_dropped(
     build(rig)
     model = rig.model()
     assert (
-        model.result().held == dict.fromkeys(("packet", "burst", "segment", "frame"), 0) | pending
+        model.result().pending
+        == dict.fromkeys(("packet", "burst", "segment", "frame"), 0) | pending
     )
     model.stop()
     result = model.result()
-    assert result.drops == drops and not any(result.held.values())
+    assert result.drops == drops and not any(result.pending.values())
 
 
 # In the cases, nothing is stopped or removed.

@@ -153,7 +153,7 @@ def test_file_is_read_as_windows(tmp_path: Path) -> None:
     path = tmp_path / "windows.pcapng"
     path.write_bytes(FILE)
     actual = [
-        (window.direction, window.place, [record.data for record in window.records])
+        (window.direction, window.group_index, [record.data for record in window.records])
         for window in read_windows(path)
     ]
     assert actual == [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from host.prepare import cards as host_cards
 from host.prepare.plan import CMDLINE, GRUB, KERNELSTUB, Pages
-from vcmts.layout.machine import last_possible, written
+from vcmts.layout.machine import cpu_list, last_possible
 from vcmts.system.cpu_list import cpus_or_none, isolcpus
 from vcmts.system.files import Files, number
 
@@ -25,7 +25,7 @@ GRUB_LINE = re.compile(r"^\s*(?:export\s+)?GRUB_CMDLINE_LINUX(?:_DEFAULT)?\+?=(.
 def isolation_words(isolated: Sequence[int]) -> list[str]:
     if not isolated:
         return []
-    listed = written(isolated)
+    listed = cpu_list(isolated)
     return [
         f"isolcpus=managed_irq,domain,{listed}",
         f"nohz_full={listed}",
@@ -129,7 +129,7 @@ def isolation(
         return [], []
     return [], [
         f"the boot loader sets {' '.join(conflicting)}, which does not cover cores "
-        f"{written(isolated)}, and arguments of one name do not add up: remove them, and plan "
+        f"{cpu_list(isolated)}, and arguments of one name do not add up: remove them, and plan "
         "again"
     ]
 

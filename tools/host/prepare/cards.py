@@ -7,7 +7,7 @@ Measured results name no devices (vcmts.system.facts); the preparation of a host
 import re
 from dataclasses import dataclass
 
-from vcmts.layout.machine import known
+from vcmts.layout.machine import parse_number
 from vcmts.system.files import Files
 
 DEVICES = "sys/bus/pci/devices"
@@ -89,10 +89,10 @@ def card(files: Files, address: str) -> Card:
         device=matching(files.text(f"{base}/device").removeprefix("0x"), ID),
         driver=files.link(f"{base}/driver"),
         override=driver_override(files, address),
-        node=known(files.text(f"{base}/numa_node")),
+        node=parse_number(files.text(f"{base}/numa_node")),
         interfaces=interfaces,
         mac=matching(files.text(f"{net}/address"), MAC) if net else "",
-        speed=known(files.text(f"{net}/speed")) if net else None,
+        speed=parse_number(files.text(f"{net}/speed")) if net else None,
         max_functions=count(files, f"{base}/sriov_totalvfs", MAX_FUNCTIONS),
         functions=count(files, f"{base}/sriov_numvfs", MAX_FUNCTIONS),
         first=count(files, f"{base}/sriov_offset", 0xFFFF),

@@ -13,7 +13,7 @@ from host.prepare.hardware import accelerators, card_firmware, firmware, page_si
 from host.prepare.ports import exclusion_reason
 from host.prepare.system import System
 from vcmts.layout import propose
-from vcmts.layout.machine import written
+from vcmts.layout.machine import cpu_list
 from vcmts.system.files import NOT_KNOWN
 
 
@@ -51,7 +51,7 @@ def processor(m: Inspection) -> Iterator[Finding]:
 def nodes(m: Inspection) -> Iterator[Finding]:
     found = {core.node for core in m.machine.cores.values()} - {None}
     listed = [
-        f"node {node}: cores {written(n for n, c in m.machine.cores.items() if c.node == node)}"
+        f"node {node}: cores {cpu_list(n for n, c in m.machine.cores.items() if c.node == node)}"
         for node in sorted(n for n in found if n is not None)
     ]
     sockets = {core.socket for core in m.machine.cores.values()} - {None}
@@ -80,10 +80,10 @@ def isolation(m: Inspection) -> Iterator[Finding]:
     if not isolated:
         yield Finding("isolated cores", "none: other programs may run on any core", BETTER, PLAN)
     elif ticks:
-        text = f"{written(isolated)}, but the timer tick interrupts {written(ticks)}"
-        yield Finding("isolated cores", text, BETTER, f"add nohz_full={written(ticks)}")
+        text = f"{cpu_list(isolated)}, but the timer tick interrupts {cpu_list(ticks)}"
+        yield Finding("isolated cores", text, BETTER, f"add nohz_full={cpu_list(ticks)}")
     else:
-        yield Finding("isolated cores", f"{written(isolated)}, without ticks")
+        yield Finding("isolated cores", f"{cpu_list(isolated)}, without ticks")
 
 
 def memory(m: Inspection) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from host.prepare.cards import DEVICES, Card, count, function_address
 from host.prepare.fact import BETTER, MISSING, OK, Finding, Inspection
-from vcmts.layout.machine import written
+from vcmts.layout.machine import cpu_list
 from vcmts.system.files import NOT_KNOWN, Files, number
 
 CPUS = "sys/devices/system/cpu"
@@ -119,10 +119,10 @@ def speeds(m: Inspection) -> Iterator[Finding]:
     loaded = [name for name in SST_DRIVERS if m.files.path(f"sys/module/{name}").is_dir()]
     state = f"its driver {loaded[0]} is loaded" if loaded else "its driver is not loaded"
     bases = [
-        f"{khz / 1e6:.1f} GHz for cores {written(cores_at[khz])}" for khz in sorted(cores_at)[::-1]
+        f"{khz / 1e6:.1f} GHz for cores {cpu_list(cores_at[khz])}" for khz in sorted(cores_at)[::-1]
     ]
     text = f"{state}; base frequency {'; '.join(bases) or NOT_KNOWN}"
-    todo = f"poll on cores {written(cores_at[max(cores_at)])}" if len(cores_at) > 1 else ""
+    todo = f"poll on cores {cpu_list(cores_at[max(cores_at)])}" if len(cores_at) > 1 else ""
     yield Finding("Speed Select", text, OK, todo)
 
 

@@ -7,7 +7,7 @@ import yaml
 
 from host.prepare.fact import BETTER, MISSING, OK, PLAN, Finding, Inspection
 from vcmts.jsons import Json
-from vcmts.layout.machine import written
+from vcmts.layout.machine import cpu_list
 from vcmts.system.cpu_list import cpus_or_none
 from vcmts.system.files import Files
 
@@ -90,20 +90,20 @@ def cpu_manager(found: Json) -> Iterator[Finding]:
 def reserved(m: Inspection, found: Json) -> Iterator[Finding]:
     cores = set(cpus_or_none(str(found.get("reservedSystemCPUs", ""))))
     isolated = m.machine.isolated()
-    free = written(sorted(m.machine.online - isolated))
+    free = cpu_list(sorted(m.machine.online - isolated))
     todo = f"reservedSystemCPUs: {free}" if isolated else "set some cores in reservedSystemCPUs"
     if not cores:
         yield Finding("reserved cores", "none is listed", BETTER, todo)
     elif cores & isolated:
         text = (
-            f"{written(sorted(cores))}, of which {written(sorted(cores & isolated))} are isolated"
+            f"{cpu_list(sorted(cores))}, of which {cpu_list(sorted(cores & isolated))} are isolated"
         )
         yield Finding("reserved cores", text, BETTER, todo)
     else:
         pods = m.machine.online - cores - isolated
-        text = f"{written(sorted(cores))}"
+        text = f"{cpu_list(sorted(cores))}"
         text += (
-            f"; pods also get {written(sorted(pods))}, not isolated" if isolated and pods else ""
+            f"; pods also get {cpu_list(sorted(pods))}, not isolated" if isolated and pods else ""
         )
         yield Finding("reserved cores", text)
 

@@ -7,13 +7,13 @@ from host.prepare import texts
 from host.prepare.decide import Decision
 from host.prepare.plan import CMDLINE, GRUB, Plan
 from host.prepare.requirements import NETWORK
-from vcmts.layout.machine import Machine, written
+from vcmts.layout.machine import Machine, cpu_list
 
 ROLE_WORDS = {"network": "network", "rphy": "R-PHY"}
 
 
 def groups_text(groups: tuple[int, ...]) -> str:
-    return f"service group{'s' * (len(groups) > 1)} {written(groups)}"
+    return f"service group{'s' * (len(groups) > 1)} {cpu_list(groups)}"
 
 
 def core_lines(decided: Decision, machine: Machine) -> Iterator[str]:
@@ -29,7 +29,7 @@ def core_lines(decided: Decision, machine: Machine) -> Iterator[str]:
         mine = [n for n in cores.polling if (machine.core(n).node or 0) == node]
         siblings = sorted({s for n in mine for s in machine.core(n).siblings})
         isolated = [n for n in cores.isolated if (machine.core(n).node or 0) == node]
-        yield f"| {node} | {written(mine)} | {written(siblings)} | {written(isolated)} |"
+        yield f"| {node} | {cpu_list(mine)} | {cpu_list(siblings)} | {cpu_list(isolated)} |"
     if cores.threads:
         yield ""
         yield "In the configuration:"

@@ -6,7 +6,7 @@ import json
 from host.prepare.cards import VFIO
 from host.prepare.plan import Function, Plan, PlannedCard
 from vcmts.jsons import Json
-from vcmts.layout.machine import written
+from vcmts.layout.machine import cpu_list
 
 FOLDER = "kubernetes"
 MAP = f"{FOLDER}/sriov-device-plugin.yaml"
@@ -71,7 +71,7 @@ def plan_files(plan: Plan) -> dict[str, str]:
     kubelet = CONFIGURATION.format(head=HEAD)
     if plan.isolated:
         others = sorted({core[0] for core in plan.facts.cores} - set(plan.isolated))
-        kubelet += f'reservedSystemCPUs: "{written(others)}"\n'
+        kubelet += f'reservedSystemCPUs: "{cpu_list(others)}"\n'
     found = {KUBELET: kubelet}
     if plan.cards:
         text = json.dumps(resources(plan), indent=2)

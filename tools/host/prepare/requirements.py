@@ -16,7 +16,7 @@ from planning.size.command import DEFAULT_MACHINE
 from planning.size.request import Groups
 from vcmts import published
 from vcmts.jsons import Json
-from vcmts.layout.command import cores_text, told
+from vcmts.layout.command import check_placement, cores_text
 from vcmts.layout.machine import Machine
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import TOOL, MistakeError
@@ -131,7 +131,7 @@ def requirements_for_config(arguments: argparse.Namespace, machine: Machine) -> 
     path = Path(arguments.config)
     if not path.is_file():
         raise MistakeError(f"{path}: no such file; `{TOOL} profile NAME > FILE` writes one")
-    facts = told(path, cores_text(machine))
+    facts = check_placement(path, cores_text(machine))
     groups, placement = facts["groups"], facts["placement"]
     if arguments.groups not in (None, len(groups)):
         raise MistakeError(

@@ -29,7 +29,7 @@ from host.prepare.requirements import ETHERNET_MTU, MAX_VLAN, ROLES
 from vcmts.jsons import Json
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError
-from vcmts.secret import shown
+from vcmts.secret import hide_keys
 
 MAX_BYTES = 4 << 20
 NO_MAC = "00:00:00:00:00:00"
@@ -241,7 +241,7 @@ def read(folder: Path) -> Plan:
     )
     if violation is not None:
         place = ".".join(str(step) for step in violation.absolute_path) or "file"
-        raise MistakeError(f"{path}: {place}: {shown(violation.message)[:160]}")
+        raise MistakeError(f"{path}: {place}: {hide_keys(violation.message)[:160]}")
     plan = parse_plan(found)
     why = next(inconsistencies(plan), "")
     if why:

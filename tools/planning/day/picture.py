@@ -8,10 +8,10 @@ from typing import Any
 
 from planning.day.moment import HOURS, PERCENTILES
 from planning.day.show import measured_names, policy_text
-from vcmts.child import writable
+from vcmts.child import check_writable
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, missing
+from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
 
 Draw = Callable[[Any, Json], None]
@@ -166,11 +166,11 @@ def check(path: Path) -> None:
     """Raises MistakeError if the picture cannot be drawn; called before the measurement."""
     if path.suffix not in FORMATS:
         raise MistakeError(f"--plot: found {path.name}, allowed: a name.svg or name.png")
-    writable(str(path), "--plot")
+    check_writable(str(path), "--plot")
     try:
         plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(f"--plot: {missing(error.name, 'plot')}") from error
+        raise MistakeError(f"--plot: {missing_package(error.name, 'plot')}") from error
 
 
 def day_figure(day: Json) -> Any:

@@ -18,7 +18,7 @@ from planning.day import load, picture, results, show
 from planning.day.results import Modelled
 from planning.day.watch import Watch, connect
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 from vcmts.power import machine
 from vcmts.power.measured import Joules, Sampler
 from vcmts.power.model import Machine
@@ -97,7 +97,7 @@ class Plan:
         if watch is None:
             return None
         if watch.trouble:
-            complain(f"--day: vcmtsd stopped answering: {watch.trouble}")
+            notify(f"--day: vcmtsd stopped answering: {watch.trouble}")
         return results.document(self.day, watch.moments, watch.start, self.seconds, self._modelled)
 
     def tell(self, day: Json) -> None:
@@ -107,14 +107,14 @@ class Plan:
             if (
                 what != "platform" or self.joules.sampler.words is not None
             ):  # without --watts-command
-                complain(f"--day: not all watts of {what} were measured: {reason}")
+                notify(f"--day: not all watts of {what} were measured: {reason}")
         if self.picture is None:
             return
         try:
             picture.draw(day, self.picture)
             print(f"drawn in {self.picture}")
         except OSError as error:
-            complain(f"--plot {self.picture}: {error.strerror}")
+            notify(f"--plot {self.picture}: {error.strerror}")
 
 
 def picture_path(given: argparse.Namespace, usual: Path) -> Path | None:
@@ -126,7 +126,7 @@ def picture_path(given: argparse.Namespace, usual: Path) -> Path | None:
     try:
         picture.check(usual)
     except MistakeError as mistake:
-        complain(f"no picture: {mistake}")
+        notify(f"no picture: {mistake}")
         return None
     return usual
 

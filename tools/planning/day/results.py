@@ -33,7 +33,7 @@ class Modelled:
             highest, now = self.highest.get(worker.core, 0.0), hertz.get(worker.core)
             share = min(1.0, now / highest) if now and highest > 0 else 1.0
             paused = min(worker.paused or 0.0, 1 - worker.busy)
-            uses.append(model.Use(worker.busy, paused, model.hertz_at(self.machine, share)))
+            uses.append(model.Use(worker.busy, paused, model.scaled_hertz(self.machine, share)))
         return uses
 
     def _polling(self, uses: list[model.Use]) -> list[model.Use]:

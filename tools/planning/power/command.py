@@ -11,7 +11,7 @@ from rich.console import Console
 
 from planning.day import load as day_load
 from planning.power import show, simulate
-from vcmts.child import writable
+from vcmts.child import check_writable
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
@@ -70,10 +70,10 @@ def main(arguments: argparse.Namespace) -> int:
     plot = Path(arguments.plot) if arguments.plot else None
     if plot and plot.suffix not in (".svg", ".png"):
         raise MistakeError(f"--plot {plot}: found {plot.suffix!r}, allowed: .svg or .png")
-    writable(arguments.json)
+    check_writable(arguments.json)
     machine = power_machine.read(arguments.machine)
     if arguments.policy is not None:
-        machine = policy.governed(machine, arguments.policy, arguments.latency)
+        machine = policy.with_governor(machine, arguments.policy, arguments.latency)
     elif arguments.latency is not None:
         raise MistakeError("--latency: found without --policy, allowed: both")
     day = day_load.read(arguments.day)

@@ -6,7 +6,7 @@ from typing import Any
 
 from planning.power.show import WORDS
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, missing
+from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
 
 # Distinguishable with colour blindness (Okabe and Ito). Grey: polling, the reference.
@@ -67,7 +67,7 @@ def day(answer: Json) -> Any:
     try:
         pyplot = plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(f"--plot: {missing(error.name, 'plot')}") from error
+        raise MistakeError(f"--plot: {missing_package(error.name, 'plot')}") from error
     figure, (top, middle, share, low) = pyplot.subplots(
         4, 1, sharex=True, figsize=(8, 8.5), height_ratios=HEIGHTS, layout="constrained"
     )

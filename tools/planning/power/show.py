@@ -11,7 +11,7 @@ from rich.table import Table
 from planning.day.load import HOURS, Day
 from planning.day.load import mean as mean_share
 from planning.power.simulate import Saved, Step, mean, mode_watts, saved
-from vcmts.console import say
+from vcmts.console import print_line
 from vcmts.jsons import Json
 from vcmts.power.model import Machine, platform_watts, slowest
 
@@ -204,12 +204,12 @@ def lines(machine: Machine, answer: Json) -> Iterator[str]:
 
 
 def show(machine: Machine, answer: Json, console: Console) -> None:
-    say(console, f"{machine.name}: modelled, not measured")
+    print_line(console, f"{machine.name}: modelled, not measured")
     for text in lines(machine, answer):
-        say(console, f"  {text}")
+        print_line(console, f"  {text}")
     console.print(means_table(answer))
     if any(answer["saved"].values()):
         console.print(saved_table(answer))
     apart = farthest(answer)
     if apart:
-        say(console, f"averages: at most {apart} percentage points from the published ones")
+        print_line(console, f"averages: at most {apart} percentage points from the published ones")

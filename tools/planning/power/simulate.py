@@ -11,8 +11,8 @@ from vcmts.power.model import (
     cpu_watts,
     loads,
     platform_watts,
-    rates,
     slowest,
+    split_rate,
 )
 
 MODES = ("none", "pauses", "frequency", "both")
@@ -69,7 +69,7 @@ def moment(machine: Machine, downstream: float, upstream: float, mode: str) -> M
 
 def simulate_day(machine: Machine, day: Day, modes: Iterable[str] = MODES) -> list[Step]:
     """Models each step of the day. The day's shares are relative to the peak of each direction."""
-    peak_down, peak_up = rates(machine, machine.peak_gbps)
+    peak_down, peak_up = split_rate(machine, machine.peak_gbps)
     wanted = ("none", *(mode for mode in SAVINGS if mode in set(modes)))
     steps = []
     for number in range(STEPS + 1):

@@ -4,7 +4,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from vcmts.console import say
+from vcmts.console import print_line
 from vcmts.jsons import Json
 
 
@@ -88,9 +88,9 @@ def notes(answer: Json) -> list[str]:
 
 
 def show(answer: Json, console: Console) -> None:
-    say(console, f"{answer['machine']}, set aside by rules {answer['rules']}")
+    print_line(console, f"{answer['machine']}, set aside by rules {answer['rules']}")
     for one in answer["types"]:
-        say(console, about(one))
+        print_line(console, about(one))
     console.print(fits(answer))
     rows = [row for one in answer["types"] for row in one["measured"]]
     if rows:
@@ -102,9 +102,9 @@ def show(answer: Json, console: Console) -> None:
         if "instances" in found
     ]
     if counted:
-        say(console, "instances:")
+        print_line(console, "instances:")
     for text in counted:
-        say(console, text)
-    say(console, "Taken for granted:")
+        print_line(console, text)
+    print_line(console, "Taken for granted:")
     for text in notes(answer):
-        say(console, f"  - {text}")
+        print_line(console, f"  - {text}")

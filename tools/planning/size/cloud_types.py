@@ -10,7 +10,7 @@ import yaml
 
 from vcmts import yamls
 from vcmts.paths import MistakeError, data
-from vcmts.published import all_of, made
+from vcmts.published import make_all, make_dataclass
 
 FILE = data("config/cloud.yaml")
 
@@ -82,12 +82,13 @@ def load(path: Path = FILE) -> Cloud:
     try:
         total = yamls.safe_load(path.read_text(encoding="utf-8-sig"))
         return Cloud(
-            sources=all_of(Source, total["sources"], "sources"),
-            families=all_of(Family, total["families"], "families"),
-            types=all_of(Instance, total["types"], "types"),
+            sources=make_all(Source, total["sources"], "sources"),
+            families=make_all(Family, total["families"], "families"),
+            types=make_all(Instance, total["types"], "types"),
             measured=total["measured"],
             together=tuple(
-                made(Together, item, f"{path.name}: together") for item in total["together"]
+                make_dataclass(Together, item, f"{path.name}: together")
+                for item in total["together"]
             ),
         )
     except OSError as error:

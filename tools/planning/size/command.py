@@ -29,7 +29,7 @@ from planning.size.load import (
 from planning.size.plan import plan
 from planning.size.request import Groups
 from vcmts import published
-from vcmts.child import writable
+from vcmts.child import check_writable
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
@@ -425,7 +425,7 @@ def write_json(arguments: argparse.Namespace, answer: Json) -> int:
 
 def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
-        writable(arguments.json)
+        check_writable(arguments.json)
     console = Console(file=sys.stdout)
     answer: Json
     if arguments.cloud is not None:

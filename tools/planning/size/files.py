@@ -9,7 +9,7 @@ import jsonschema
 from vcmts import results
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
-from vcmts.secret import shown
+from vcmts.secret import hide_keys
 
 ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
 NUMBER = {"type": "number", "minimum": 0}  # 0: no packet arrived
@@ -89,7 +89,7 @@ def one(path: str) -> Json:
     for error in sorted(wrong, key=lambda e: [str(step) for step in e.absolute_path]):
         key = ".".join(str(step) for step in error.absolute_path) or "file"
         raise MistakeError(
-            f"--machine {path}: {key}: {shown(error.message)[-120:]}: incomplete measurement"
+            f"--machine {path}: {key}: {hide_keys(error.message)[-120:]}: incomplete measurement"
         )
     return found
 

@@ -10,7 +10,7 @@ import yaml
 
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
-from vcmts.secret import yaml_fault
+from vcmts.secret import yaml_error_text
 
 OFDM, SC_QAM = 1.89, 0.04224  # Gbps per channel, as in the published configurations
 MAX_CHANNELS = 256
@@ -144,7 +144,7 @@ def from_option(text: str, common: Groups) -> list[Groups]:
     except UnicodeDecodeError as error:
         raise MistakeError(f"{path}: not YAML: invalid UTF-8 at byte {error.start}") from error
     except yaml.YAMLError as error:
-        raise MistakeError(f"{path}: not YAML: {yaml_fault(error)}") from error
+        raise MistakeError(f"{path}: not YAML: {yaml_error_text(error)}") from error
     if not isinstance(found, list) or not found or not all(isinstance(i, dict) for i in found):
         raise MistakeError(
             f"{path}: allowed: a list of service groups, such as "

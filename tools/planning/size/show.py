@@ -13,7 +13,7 @@ from planning.size.devices import step
 from planning.size.load import Question, Rates, Usage, core_share, usage
 from planning.size.plan import Filled, Plan
 from planning.size.request import Groups
-from vcmts.console import say
+from vcmts.console import print_line
 from vcmts.jsons import Json
 from vcmts.run.rates import UPSTREAM_SHARE
 
@@ -330,7 +330,7 @@ def lines(answer: Json) -> list[str]:
 
 
 def show(answer: Json, console: Console) -> None:
-    say(console, f"{answer['machine']}, set aside by rules {answer['rules']['name']}")
+    print_line(console, f"{answer['machine']}, set aside by rules {answer['rules']['name']}")
     console.print(table(answer))
     for line in lines(answer):
-        say(console, line)
+        print_line(console, line)

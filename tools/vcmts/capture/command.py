@@ -24,7 +24,7 @@ from vcmts.capture.listing import show
 from vcmts.control import trust
 from vcmts.control.sockets import in_service
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 FILE = "capture.pcapng"
 STDOUT = "-"
@@ -263,13 +263,13 @@ def run_capture(connection: socket.socket, first: bytes, output: Output, name: s
         with stoppable(connection):
             return print_result(copy(connection, first, output), where)
     except BrokenPipeError:
-        complain("the reader of the pipe has ended, so the capture was ended")
+        notify("the reader of the pipe has ended, so the capture was ended")
         return 0
     except FormatError:
-        complain(f"vcmtsd sent data that is not pcapng; the packets before are {where}")
+        notify(f"vcmtsd sent data that is not pcapng; the packets before are {where}")
         return 1
     except OSError as error:
-        complain(f"{name}: {error.strerror}; the packets before are {where}")
+        notify(f"{name}: {error.strerror}; the packets before are {where}")
         return 1
 
 

@@ -17,7 +17,7 @@ from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connec
 from vcmts.control.show import answer_lines, method_lines
 from vcmts.control.sockets import choose_socket
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 DISCOVER = "rpc.discover"
 SUBSCRIBE = "events.subscribe"
@@ -50,11 +50,11 @@ def parse_value(key: str, text: str) -> Any:
         path = Path("/dev/stdin" if text == "@-" else text[1:])
         return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
     except OSError as error:
-        raise MistakeError(f"{key}: {secret.shown(text)}: {error.strerror}") from error
+        raise MistakeError(f"{key}: {secret.hide_keys(text)}: {error.strerror}") from error
     except UnicodeError as error:
         raise MistakeError(f"{key}: found no UTF-8, allowed: YAML") from error
     except yaml.YAMLError as error:
-        raise MistakeError(f"{key}: {secret.yaml_fault(error)}") from error
+        raise MistakeError(f"{key}: {secret.yaml_error_text(error)}") from error
 
 
 def parse_object(text: str) -> Json:
@@ -78,8 +78,8 @@ def parse_params(words: list[str]) -> Json:
                 "KEY=VALUE, or one JSON object"
             )
         if key in params:
-            raise MistakeError(f"{secret.shown(key)}: given twice")
-        params[key] = parse_value(secret.shown(key), text)
+            raise MistakeError(f"{secret.hide_keys(key)}: given twice")
+        params[key] = parse_value(secret.hide_keys(key), text)
     return params
 
 
@@ -110,7 +110,7 @@ def main(arguments: argparse.Namespace) -> int:
             print_events(choose_socket(arguments.socket), params)
         answer = call_method(choose_socket(arguments.socket), method, params)
     except (RefusedError, ClosedError, metrics.PartsError) as error:
-        complain(str(error))
+        notify(str(error))
         wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS
         return 2 if wrong else 1
     if arguments.json or arguments.method == DISCOVER:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vcmts.control import trust
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 SOCKETS = "*control.sock"
 
@@ -41,7 +41,7 @@ def trusted_folders(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in folders:
         fault = trust.folder_fault(folder)
         if fault:
-            complain(f"{fault}; it was ignored")
+            notify(f"{fault}; it was ignored")
         else:
             yield folder
 

@@ -134,7 +134,7 @@ def yaml_error(error: yaml.YAMLError) -> tuple[int, str]:
         mark = error.problem_mark or error.context_mark
         why = (error.problem or "not YAML").partition("'")[0]  # what stands there is quoted behind
         return (mark.line + 1 if mark else 1), why.strip()
-    return 1, "characters that YAML does not have"
+    return 1, "characters that YAML does not allow"
 
 
 def read(path: Path) -> Map:

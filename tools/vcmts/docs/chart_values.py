@@ -13,7 +13,7 @@ from typing import Any
 
 from vcmts import yamls
 from vcmts.docs.configdoc import Schema, escape, read_schema, sentence
-from vcmts.jsons import laid_out
+from vcmts.jsons import format_json
 from vcmts.paths import CHECKOUT
 from vcmts.profile.group import GRAMMAR, NAME
 
@@ -148,4 +148,4 @@ def pages(configuration: Schema) -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(laid_out(schema_of(read_schema())), encoding="utf-8")
+    Path(sys.argv[1]).write_text(format_json(schema_of(read_schema())), encoding="utf-8")

@@ -22,8 +22,8 @@ from vcmts.docs import (
     picture,
     published_page,
 )
-from vcmts.jsons import Json, laid_out
-from vcmts.paths import CHECKOUT, MistakeError, complain, program
+from vcmts.jsons import Json, format_json
+from vcmts.paths import CHECKOUT, MistakeError, notify, program
 
 # Generated pages that are not in the checkout. Other pages link to these as if they were in docs/.
 REFERENCE = ("configuration.md", "control.md", "counters.md", "metrics.md", "published.md")
@@ -73,7 +73,7 @@ def files() -> dict[Path, str]:
     schema = json.loads(program_output("vcmtsd", "schema"))
     return {
         **chart_values.pages(schema),
-        Path("config/schema.json"): laid_out(schema) + "\n",
+        Path("config/schema.json"): format_json(schema) + "\n",
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
         Path("docs/pipeline-upstream.svg"): picture.draw(stage_lists(description["upstream"])),
     }
@@ -119,7 +119,7 @@ def main() -> int:
         if arguments.into:
             stale += update(arguments.into, reference(), check)
     except MistakeError as mistake:
-        complain(str(mistake))
+        notify(str(mistake))
         return 2
     for name in stale:
         print(f"{name}: {'out of date, run `make docs`' if check else 'written'}")

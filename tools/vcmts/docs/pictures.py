@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from vcmts.paths import CHECKOUT, MistakeError, complain, program
+from vcmts.paths import CHECKOUT, MistakeError, notify, program
 
 FOLDER = CHECKOUT / "build-docs" / "pictures"
 # File names, the program whose results they show, and the command of `vcmts` that draws them.
@@ -56,7 +56,7 @@ def main() -> int:
     try:
         draw()
     except MistakeError as mistake:
-        complain(str(mistake))
+        notify(str(mistake))
         return 2
     return 0
 

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, check_writable, start, stoppable, temporary_folder
-from vcmts.control import place
+from vcmts.control import sockets
 from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, notify, program
 from vcmts.run import (
@@ -178,7 +178,9 @@ def control_socket_of(given: argparse.Namespace, pid: int) -> Path | None:
     """The control socket of the vcmtsd with this process ID; None: it has none."""
     if given.control_socket == "none":
         return None
-    return place.of_process(pid) if given.control_socket is None else Path(given.control_socket)
+    return (
+        sockets.process_socket(pid) if given.control_socket is None else Path(given.control_socket)
+    )
 
 
 def follow_options(given: argparse.Namespace, control: Path | None) -> list[str]:

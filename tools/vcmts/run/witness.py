@@ -82,11 +82,11 @@ def decode_windows(config: Path, captured: Path, refused: Counter[str]) -> dict[
     from vcmts.witness.strict_upstream import decode_strictly
 
     windows = read_windows(captured)
-    places = sorted({window.place for window in windows})
+    places = sorted({window.group_index for window in windows})
     groups = parse_groups(config.read_text(encoding="utf-8-sig"), places, config.parent)
     found = {"downstream": Results(), "upstream": Results()}
     for window in windows:
-        group = groups[window.place]
+        group = groups[window.group_index]
         if window.direction == "downstream":
             result = decode_window(window.records, group)
             frames, problems = result.counters["frames"], result.problems

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from vcmts.jsons import Json
-from vcmts.paths import CHECKOUT, build_directory, built_from
+from vcmts.paths import CHECKOUT, build_directory, build_facts
 from vcmts.system.files import NOT_KNOWN, Files
 
 LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib")
@@ -96,7 +96,7 @@ def of_build(files: Files, build: Path) -> Json:
 
 def facts(files: Files, build: Path | None = None) -> Json:
     libc, version = platform.libc_ver()
-    installed = built_from()
+    installed = build_facts()
     return {
         **(of_build(files, build or build_directory()) if installed is None else installed),
         "intel_ipsec_mb": ipsec_mb(files),

@@ -12,7 +12,7 @@ from typing import Any
 from vcmts.control import trust
 from vcmts.control.sockets import matching, trusted_folders
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 SOCKET = "dpdk_telemetry.v2"
 GREETING_MAX = 1024
@@ -63,7 +63,7 @@ def connect(path: Path) -> socket.socket | None:
     except (ConnectionRefusedError, PermissionError) as error:
         connection.close()
         if isinstance(error, trust.UntrustedError):
-            complain(f"{path}: {error.strerror}; it was ignored")
+            notify(f"{path}: {error.strerror}; it was ignored")
         return None
     return connection
 

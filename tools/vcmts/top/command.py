@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from vcmts.console import WIDTH
-from vcmts.control import place
+from vcmts.control import sockets
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, notify
@@ -126,7 +126,7 @@ def main(arguments: argparse.Namespace) -> int:
     if not SHORTEST_S <= arguments.interval <= LONGEST_S:
         allowed = f"{SHORTEST_S:g} to {LONGEST_S:g}"
         raise MistakeError(f"--interval: found {arguments.interval:g}, allowed: {allowed}")
-    path = place.asked_for(arguments.pid, arguments.socket)
+    path = sockets.select_socket(arguments.pid, arguments.socket)
     if arguments.once or arguments.json:
         return once(path, arguments)
     if not sys.stdout.isatty():

@@ -50,7 +50,7 @@ def data_plane(program: Path) -> Command:
 def tool() -> Command:
     parts = []
     for name in cli.COMMANDS:
-        parser = cli.parser_for([name])
+        parser = cli.make_parser([name])
         chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
         parts.append(parse_parser(chosen.choices[name]))
     return Command("vcmts", "", parts=tuple(parts))
@@ -58,7 +58,7 @@ def tool() -> Command:
 
 def page_texts(roots: dict[str, Command], schema: str, version: str) -> dict[str, str]:
     """Returns manual pages by file name."""
-    parser = cli.parser_for([])
+    parser = cli.make_parser([])
     written = {
         "vcmts.1": pages.overview(
             str(parser.description), cli.COMMANDS, str(parser.epilog), version

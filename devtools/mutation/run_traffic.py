@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutation.choose import LISTS, MistakeError, pattern_of
-from mutation.main import CHECKOUT, PLACE, only_one, status_of
+from mutation.main import CHECKOUT, COPIES, lock_copies, status_of
 from mutation.trees import Tree, run, whole_tree, worker_tree
 
 DATA_PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
@@ -42,9 +42,9 @@ OPTIONS_OF = {
 TIMEOUT_S = 120
 TRIES = 3  # runs with a result before a mutant counts as undetected
 RESULT = "(every|NOT every) packet"
-IDLE = "vcmts: nothing to judge in this run for: "
-SEEN, PASSED, UNBUILT = "seen", "passed", "not built"
-UNJUDGED = "unjudged"  # a check had no packets to compare, unlike in the unbroken run
+IDLE = "vcmts: checks without anything to check in this run: "
+DETECTED, UNDETECTED, UNBUILT = "detected", "undetected", "not built"
+INCONCLUSIVE = "inconclusive"  # a check had no packets to compare, unlike in the unbroken run
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class Mutant:
         """The source with the change. The text must occur once, with any white space."""
         found = pattern_of(self.text).findall(source)
         if len(found) != 1:
-            raise MistakeError(f"run.toml: stands {len(found)} times in {self.file}: {self.text!r}")
+            raise MistakeError(
+                f"run.toml: text occurs {len(found)} times, not once, in {self.file}: {self.text!r}"
+            )
         return source.replace(found[0], self.becomes)
 
     @property
@@ -70,14 +72,14 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Judged:
+class RunResult:
     mutant: Mutant
     outcome: str
-    said: str = ""  # by its last run
+    message: str = ""  # by its last run
 
     @property
-    def is_open(self) -> bool:
-        return self.outcome != SEEN and not self.mutant.passes
+    def is_unexplained(self) -> bool:
+        return self.outcome != DETECTED and not self.mutant.passes
 
 
 def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
@@ -95,11 +97,11 @@ def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
 @dataclass(frozen=True)
 class Run:
     status: int
-    said: str  # its result: whether every packet arrived as expected
+    message: str  # its result: whether every packet arrived as expected
     idle: frozenset[str] = frozenset()  # checks that had no packets to compare
 
 
-def judge(tree: Tree, duration: str, kind: str = "") -> Run:
+def run_traffic(tree: Tree, duration: str, kind: str = "") -> Run:
     """Runs `vcmts run` with the tree's programs."""
     command = ["./vcmts", "run", "--duration", duration, *OPTIONS_OF.get(kind, OPTIONS)]
     environment = {**os.environ, "VCMTS_BUILD": "build"}
@@ -122,36 +124,36 @@ def judge(tree: Tree, duration: str, kind: str = "") -> Run:
     ]
     lines = [line for line in done.stdout.splitlines() if re.match(RESULT, line)]
     lines += [line for line in done.stderr.splitlines() if line.startswith("vcmts: ")]
-    said = lines[0] if lines else done.stderr[-200:]
-    return Run(done.returncode, said, frozenset(idle))
+    message = lines[0] if lines else done.stderr[-200:]
+    return Run(done.returncode, message, frozenset(idle))
 
 
-def run_compiled(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
+def run_compiled(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> RunResult:
     """Repeats runs with the mutant until one fails, or TRIES runs had packets for all checks."""
     complete = 0
     missing: frozenset[str] = frozenset()
     last = unbroken
     for _ in range(1 if mutant.passes else 2 * TRIES):
-        last = judge(tree, duration, mutant.kind)
+        last = run_traffic(tree, duration, mutant.kind)
         if last.status != 0:
-            return Judged(mutant, SEEN, last.said)
+            return RunResult(mutant, DETECTED, last.message)
         missing = last.idle - unbroken.idle
         complete += not missing
         if complete == TRIES:
             break
     if complete > 0 or mutant.passes:
-        return Judged(mutant, PASSED, last.said)
-    return Judged(mutant, UNJUDGED, f"nothing to judge for: {', '.join(sorted(missing))}")
+        return RunResult(mutant, UNDETECTED, last.message)
+    return RunResult(mutant, INCONCLUSIVE, f"nothing to judge for: {', '.join(sorted(missing))}")
 
 
-def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
+def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> RunResult:
     """Compiles and runs a mutant. Restores the file, and the traffic program if changed."""
     file = tree.path / mutant.file
     source = file.read_text(encoding="utf-8")
     tree.write(mutant.file, mutant.apply(source).encode())
     try:
         if not tree.ninja(mutant.programs, os.cpu_count() or 1):
-            return Judged(mutant, UNBUILT)
+            return RunResult(mutant, UNBUILT)
         return run_compiled(mutant, tree, duration, unbroken)
     finally:
         tree.write(mutant.file, source.encode())
@@ -159,17 +161,17 @@ def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
             tree.ninja(mutant.programs, os.cpu_count() or 1)
 
 
-def table(verdicts: Sequence[Judged]) -> str:
+def table(verdicts: Sequence[RunResult]) -> str:
     """A line per kind with the numbers of mutants and of detected ones; then the others."""
     lines = [f"{'kind':32} mutants  detected"]
     for kind in dict.fromkeys(v.mutant.kind for v in verdicts):
         alike = [v for v in verdicts if v.mutant.kind == kind]
-        detected = sum(v.outcome == SEEN for v in alike)
+        detected = sum(v.outcome == DETECTED for v in alike)
         lines.append(f"{kind:32} {len(alike):7} {detected:9}")
-    detected = sum(v.outcome == SEEN for v in verdicts)
+    detected = sum(v.outcome == DETECTED for v in verdicts)
     lines.append(f"{'all':32} {len(verdicts):7} {detected:9}")
     for v in verdicts:
-        if v.outcome != SEEN:
+        if v.outcome != DETECTED:
             lines.append(f"{v.outcome}: {v.mutant.rule}: {v.mutant.passes or 'no reason'}")
         elif v.mutant.passes:
             lines.append(f"reason not needed: {v.mutant.rule}")
@@ -177,23 +179,23 @@ def table(verdicts: Sequence[Judged]) -> str:
 
 
 def try_all(mutants: Sequence[Mutant], duration: str) -> int:
-    print(f"mutants-run: building {PLACE.name}/", flush=True)
-    whole = whole_tree(CHECKOUT, PLACE)
+    print(f"mutants-run: building {COPIES.name}/", flush=True)
+    whole = whole_tree(CHECKOUT, COPIES)
     run(["ninja", "-C", "build", DATA_PLANE, TRAFFIC], whole.path)
     tree = worker_tree(whole, 0)
     unbroken = {}
     for kind in dict.fromkeys(mutant.kind for mutant in mutants):
-        unbroken[kind] = good = judge(tree, duration, kind)
+        unbroken[kind] = good = run_traffic(tree, duration, kind)
         if good.status != 0:
-            raise MistakeError(f"{kind}: the run fails without a mutant: {good.said}")
+            raise MistakeError(f"{kind}: the run fails without a mutant: {good.message}")
     verdicts = []
     for number, mutant in enumerate(mutants, 1):
         verdict = try_one(mutant, tree, duration, unbroken[mutant.kind])
         verdicts.append(verdict)
         head = f"[{number:3}/{len(mutants)}] {verdict.outcome:9}"
-        print(f"{head} {mutant.kind}: {mutant.rule}: {verdict.said}", flush=True)
+        print(f"{head} {mutant.kind}: {mutant.rule}: {verdict.message}", flush=True)
     print(table(verdicts))
-    return 1 if any(v.is_open for v in verdicts) else 0
+    return 1 if any(v.is_unexplained for v in verdicts) else 0
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -217,7 +219,7 @@ def execute(options: argparse.Namespace) -> int:
         for mutant in mutants:
             print(f"{mutant.kind}: {mutant.rule} ({mutant.file})")
         return 0
-    with only_one(PLACE):
+    with lock_copies(COPIES):
         return try_all(mutants, options.duration)
 
 
