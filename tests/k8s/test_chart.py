@@ -100,7 +100,7 @@ def test_changed_values_take_effect_during_traffic(folder: Path) -> None:
         helm("upgrade", RELEASE, CHART, "-f", changed)
         # The kubelet updates volumes when the pod changes, or once per minute.
         kubectl("annotate", "pod", POD, "sync=1", "--overwrite")
-        wait_for_message("read again: service group 1")
+        wait_for_message("reloaded: service group 1")
         assert not run.is_over(), "the traffic ended before the change"
         check_proven(run.summary())
     assert pod()["metadata"]["uid"] == before
@@ -117,7 +117,7 @@ def test_invalid_change_is_refused(folder: Path) -> None:
     assert is_ready() and status()["restartCount"] == 0
     helm("upgrade", RELEASE, CHART, "-f", values(folder))
     kubectl("annotate", "pod", POD, "sync=3", "--overwrite")
-    until(lambda: sum("read again: service group 1" in m for m in messages()) >= 2, "a reload")
+    until(lambda: sum("reloaded: service group 1" in m for m in messages()) >= 2, "a reload")
 
 
 def test_rolling_update_drains_received_packets(folder: Path) -> None:

@@ -90,7 +90,7 @@ def check_memory_modes(config: Path, peers: tuple[str, str]) -> None:
                 continue
             with running_server(config, "--iova-mode", mode) as server:
                 kind = {"va": "virtual", "pa": "physical"}[mode]
-                server.wait_for_output(f"cards reach memory by {kind} addresses")
+                server.wait_for_output(f"PCI NICs use {kind} addresses for DMA")
                 assert ("running on ordinary pages" in server.output()) == (pages == "ordinary")
                 progress(f"{pages} pages, IOVA {mode}: {check_proven(config, peers, 2)} proven")
                 server.stop()
@@ -106,7 +106,7 @@ def check_unbind(server: Server, config: Path, vfs: list[str]) -> None:
         program.wait_for_traffic()
         progress(f"{vfs[0]} is unbound")
         write(Path("/sys/bus/pci/drivers/vfio-pci/unbind"), vfs[0])
-        server.wait_for_output(f"{vfs[0]} was taken away: service groups without it: 1")
+        server.wait_for_output(f"{vfs[0]} was removed: service groups without it: 1")
         assert driver(vfs[0]) == ""
         status, result = program.result()
     first, second = (group for group in result["groups"])
@@ -132,7 +132,7 @@ def check_vf_removal(tree: groups.Json, vfs: list[str]) -> None:
         progress("sriov_numvfs = 0 removes all functions")
         write(PCI / CARDS[0] / "sriov_numvfs", "0")
         for name in vfs[1:4]:
-            server.wait_for_output(f"{name} was taken away")
+            server.wait_for_output(f"{name} was removed")
         assert set(server.ports().values()) == {"gone"}
         server.stop()
     no_faults()
@@ -239,8 +239,8 @@ def removed_scene() -> None:
                 removed.kill()  # it uses functions of the same card
                 progress("device_del nic0")
                 monitor("device_del nic0")
-                server.wait_for_output(f"{first[0]} was taken away: service groups without it: 1")
-                server.wait_for_output(f"{first[1]} was taken away: service groups without it: 1")
+                server.wait_for_output(f"{first[0]} was removed: service groups without it: 1")
+                server.wait_for_output(f"{first[1]} was removed: service groups without it: 1")
                 progress(f"the other card: {remaining.check_proven()} proven")
         assert server.ports() == dict.fromkeys(first[:2], "gone") | dict.fromkeys(second[:2], "up")
         assert server.metric("vcmts_port_state", service_group="1", state="gone") == 2
@@ -296,7 +296,7 @@ def check_unit(system: System, config: Path, vfs: list[str]) -> None:
     system.configure(config, f"--network {vfs[0]} --rphy {vfs[1]} --iova-mode pa")
     start_with_drop_in(system, "physical-addresses.conf")
     check_privileges(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
-    assert "cards reach memory by physical addresses" in system.journal(), system.journal()
+    assert "PCI NICs use physical addresses for DMA" in system.journal(), system.journal()
     progress(f"physical addresses: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
     stop_unit(system)
 

@@ -122,7 +122,7 @@ def test_changes_are_applied_in_order_of_time(tool: bool, tmp_path: Path) -> Non
     assert names == ["group.list", "file", "modem.remove", "config.reload"]
     assert drops(tmp_path) == {"unknown_destination": 4}  # the packets at 4, 5, 6 and 7 ms
     assert [answer["begun_ns"] for answer in answered] == [0, 4_000_000, 4_000_000, 8_000_000]
-    assert done.stderr.count("read again") == 2
+    assert done.stderr.count("reloaded") == 2
 
 
 def test_refused_change_has_no_effect(tmp_path: Path) -> None:

@@ -144,5 +144,5 @@ def test_configuration_files_apply_as_calls_do(tmp_path: Path) -> None:
     assert proof.check() == 0
     assert [len(config.modems) for config in (proof.configs[0], *proof.configs[-1:])] == [6, 6]
     assert min(len(config.modems) for config in proof.configs) == 5
-    messages = [line for line in replay.completed.messages if "read again" in line]
-    assert len(messages) == 3 and messages[2].endswith("read again: nothing changed")
+    messages = [line for line in replay.completed.messages if "reloaded" in line]
+    assert len(messages) == 3 and messages[2].endswith("reloaded: nothing changed")

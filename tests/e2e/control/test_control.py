@@ -125,7 +125,7 @@ def test_answers_match_their_schemas(client: Client) -> None:
 def test_reload_applies_differences_or_nothing(folder: Path) -> None:
     with start_server(folder) as (run, path), Client(path, TIMEOUT) as client:
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
-        assert client.call("config.reload")["done"].endswith("read again: 1 channel changed")
+        assert client.call("config.reload")["done"].endswith("reloaded: 1 channel changed")
         assert client.call("group.get")["channels"][0]["rate"] == 800_000_000
         (folder / "sg.yaml").write_text(config_text(core="192.0.2.9"))
         with pytest.raises(RefusedError, match=r"rphy\.core_ip: .*nothing was changed"):
@@ -171,7 +171,9 @@ def test_second_process_with_same_socket_is_rejected(folder: Path) -> None:
     with start_server(folder) as (run, path):
         done = vcmtsd("run", "--config", folder / "sg.yaml", *NULL_PORTS, "--control-socket", path)
         assert done.status == 2
-        text = f"control socket {path}: another process serves here; each needs a socket of its own"
+        text = (
+            f"control socket {path}: another process serves this socket; each process needs its own"
+        )
         assert done.stderr == f"vcmtsd: {text}\n"
         assert responds(path)
         assert run.stop().status == 0

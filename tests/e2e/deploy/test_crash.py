@@ -17,7 +17,7 @@ from patience import TIMEOUT, until
 from vcmts.paths import program
 from vcmts.telemetry.dpdk import connect
 
-IN_USE = "another process serves here; each needs a socket of its own"
+IN_USE = "another process serves this socket; each process needs its own"
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_long_paths_are_omitted(length: int, folder: Path, monkeypatch: pytest.M
     )
     assert done.status == 0, done.stderr
     assert not any("memory" in line for line in done.messages)
-    telemetry = [line for line in done.messages if "no telemetry: " in line]
+    telemetry = [line for line in done.messages if "no telemetry socket: " in line]
     control = [line for line in done.messages if "control socket" in line and "long" in line]
     assert len(telemetry) == len(control) == (length > 60)
     assert all("longer than 107 bytes" in line for line in telemetry)

@@ -219,7 +219,7 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
         assert pod.wait() == 0
         pod.wait_for("service group 2 downstream: received 0, transmitted 0, dropped 0, held 0")
     messages = [line["message"] for line in pod.log()]
-    drained = [n for n, line in enumerate(messages) if line.endswith("receives nothing more")]
+    drained = [n for n, line in enumerate(messages) if line.endswith("reception stopped")]
     assert len(drained) == 2
     assert messages.index("drained: nothing is pending") > messages.index(
         "stopping: draining all service groups for up to 60 s"

@@ -143,17 +143,17 @@ def test_service_logs_and_notifies_each_event(folder: Path) -> None:
     messages = [line["message"] for line in lines]
     for message in (
         "serving service group 1: 4 modems, 2 channels",
-        "service group 1 drained: it receives nothing more",
+        "service group 1 drained: reception stopped",
         "service group 1 resumed",
         "service group 1: key of association 1 installed",
         "measured: cycles off, latency on",
     ):
         assert messages.count(message) >= 1, message
     assert messages.count("service group 1 resumed") == 1
-    assert messages.count("service group 1 drained: it receives nothing more") == 1
+    assert messages.count("service group 1 drained: reception stopped") == 1
     [drained] = [line for line in lines if "drained" in line["message"]]
     assert (drained["area"], drained["level"], drained["service_group"]) == ("group", "info", 1)
-    assert sum("read again: " in message for message in messages) == 1
+    assert sum("reloaded: " in message for message in messages) == 1
     [error] = [line for line in lines if "nothing was changed" in line["message"]]
     assert (error["area"], error["level"]) == ("config", "error")
     summary = json.loads((folder / "summary.json").read_text())

@@ -105,7 +105,7 @@ def test_kinds_without_hit_are_reported() -> None:
     assert done.status == 1
     cells, without_hit = done.stdout.splitlines()[-2:]
     assert cells.endswith("all equal")
-    assert without_hit.startswith("no hit in so few packets: ")
+    assert without_hit.startswith("no hit, use more packets: ")
     names = without_hit.partition(": ")[2].split("; ")
     rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
     assert {row.split(",")[0] for row in rows} == {*MATRIX, "all"}

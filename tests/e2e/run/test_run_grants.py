@@ -115,7 +115,7 @@ def test_lost_maps_and_requests_lose_no_packet(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--impair", "psp-loss=1%"), "with --grants open only"),
+        (("--impair", "psp-loss=1%"), "need --grants open"),
         (("--upstream-rate", "0"), "do not request without"),
         (("--config", str(CHECKOUT / "config" / "example.yaml")), "segment headers"),
         (("--upstream-rate", "max"), "other than max"),

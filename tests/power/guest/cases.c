@@ -10,7 +10,7 @@
 
 #include "power/cpu_files.h"
 #include "power/cpufreq.h"
-#include "power/found.h"
+#include "power/initial_settings.h"
 
 #define GHZ(tenths) ((tenths) * 100000u) /* kHz */
 #define NO_ROOT 1000 /* a user and group ID */
@@ -74,7 +74,8 @@ static void without_userspace(void) {
 static void every_state(void) {
 	acquire(0);
 	guest_check(strcmp(core.driver, "acpi-cpufreq") == 0, "the driver is %s", core.driver);
-	guest_check(strcmp(core.found, "performance") == 0, "initially it has %s", core.found);
+	guest_check(strcmp(core.initial_governor, "performance") == 0, "initially it has %s",
+		    core.initial_governor);
 	guest_check(core.mode == CPUFREQ_SETSPEED, "speeds are written");
 	guest_check(core.state_count == 6, "it has six states (%u)", core.state_count);
 	guest_check(core.min_khz == GHZ(8) && core.max_khz == GHZ(18), "from 0.8 to 1.8 GHz");
@@ -112,12 +113,12 @@ static void refused(void) {
 	acquire(0);
 	guest_check(guest_write(0, "cpufreq/scaling_governor", "powersave") == 0,
 		    "another process changes the governor");
-	guest_check(!cpufreq_is_ours(&files, &core), "the change is detected");
+	guest_check(!cpufreq_governor_is_kept(&files, &core), "the change is detected");
 	set(GHZ(14), GHZ(18), false);
 	guest_check_file(0, "cpufreq/scaling_cur_freq", "800000");
 	check_counts("refused 1 taken 1");
 	guest_check(cpufreq_acquire(&files, &core) == 0, "CPU 0 is acquired a second time");
-	guest_check(cpufreq_is_ours(&files, &core), "CPU 0 has the governor userspace");
+	guest_check(cpufreq_governor_is_kept(&files, &core), "CPU 0 has the governor userspace");
 	set(GHZ(14), GHZ(14), true);
 }
 
@@ -125,7 +126,7 @@ static void offline(void) {
 	acquire(1);
 	set(GHZ(10), GHZ(10), true);
 	guest_check(guest_write(1, "online", "0") == 0, "CPU 1 is set offline");
-	guest_check(!cpufreq_is_ours(&files, &core), "the change is detected");
+	guest_check(!cpufreq_governor_is_kept(&files, &core), "the change is detected");
 	guest_check(!cpufreq_set(&files, &core, GHZ(8)), "no frequency can be set");
 	guest_check(core.counts[CPUFREQ_VANISHED] == 2, "both are counted (%u)",
 		    (uint32_t)core.counts[CPUFREQ_VANISHED]);
@@ -137,28 +138,28 @@ static void offline(void) {
 	set(GHZ(12), GHZ(12), true);
 }
 
-static struct found found;
+static struct initial_settings found;
 
 static void set_slowest(void) {
 	find_cpu(0);
-	found_begin(&found);
-	found_core(&found, &files, 0);
-	found_core(&found, &files, 1);
-	guest_check(found_save(&found, GUEST_STATE) == 0, "the initial values are saved");
+	initial_begin(&found);
+	initial_read_core(&found, &files, 0);
+	initial_read_core(&found, &files, 1);
+	guest_check(initial_save(&found, GUEST_STATE) == 0, "the initial values are saved");
 	guest_check(cpufreq_acquire(&files, &core) == 0, "CPU 0 is acquired");
 	set(GHZ(8), GHZ(8), true);
 	guest_await_kill();
 }
 
 static void killed(void) {
-	char fault[FOUND_LINE] = "";
+	char fault[INITIAL_LINE] = "";
 
 	guest_run_and_kill(set_slowest);
 	guest_check_file(0, "cpufreq/scaling_governor", "userspace");
 	guest_check_file(0, "cpufreq/scaling_cur_freq", "800000");
-	guest_check(found_load(&found, GUEST_STATE, fault) == 0, "the file is read %s", fault);
-	guest_check(!found_running(&found), "the process has exited");
-	guest_check(found_restore(&found, &files) == 0, "all values are restored");
+	guest_check(initial_load(&found, GUEST_STATE, fault) == 0, "the file is read %s", fault);
+	guest_check(!initial_owner_runs(&found), "the process has exited");
+	guest_check(initial_restore(&found, &files) == 0, "all values are restored");
 	guest_check_file(0, "cpufreq/scaling_governor", "performance");
 	guest_check_file(0, "cpufreq/scaling_min_freq", "800000");
 	guest_check_file(0, "cpufreq/scaling_max_freq", "1800000");

@@ -23,12 +23,12 @@ static uint64_t now;
 /* Simulates a worker for one sample: its packets need `percent` of the fastest frequency. The excess stays queued. */
 static void work(uint32_t cpu, uint32_t percent) {
 	struct governor_reading *r = &readings[cpu];
-	uint64_t capacity = governor.look_ns * cores[cpu].khz / FASTEST,
-		 demand = governor.look_ns * percent / 100;
+	uint64_t capacity = governor.sample_ns * cores[cpu].khz / FASTEST,
+		 demand = governor.sample_ns * percent / 100;
 	uint64_t busy = demand < capacity ? demand : capacity;
 
 	r->busy += busy * FASTEST / cores[cpu].khz;
-	r->idle += governor.look_ns - busy * FASTEST / cores[cpu].khz;
+	r->idle += governor.sample_ns - busy * FASTEST / cores[cpu].khz;
 	r->rounds += 100;
 	r->busy_rounds += 100;
 	r->full_polls += demand > capacity ? 50 : 0;
@@ -43,7 +43,7 @@ static uint32_t run(uint64_t ms, uint32_t percent0, uint32_t percent1) {
 
 		work(0, percent0);
 		work(1, percent1);
-		now += governor.look_ns;
+		now += governor.sample_ns;
 		governor_step(&governor, now, readings);
 		for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++) {
 			uint32_t khz = governor.domains[cpu].khz;
@@ -88,7 +88,7 @@ void guest_saving(void) {
 	run(100, 70, 0); /* 1.8 GHz x 70 % / 80 % */
 	run(100, 10, 30);
 	samples = run(100, 95, 0);
-	guest_check(samples > 0 && samples <= GOVERNOR_LOOKS,
+	guest_check(samples > 0 && samples <= GOVERNOR_SAMPLES,
 		    "the governor follows the load after %u samples", samples);
 	run(100, 10, 100);
 	guest_check(governor.domains[0].transitions == 4, "four transitions (%u)",

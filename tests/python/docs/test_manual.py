@@ -23,7 +23,7 @@ Serves.  Until a signal.
       --idle[=KIND]                                         poll, `spin` or sleep
   -C, --no-cycles                                           do not measure
 
- What --impair knows:
+ Kinds of --impair:
   clear                                                     in the clear
   -?, --help                                                Give this help list
       --usage                                               Give a short usage message
@@ -47,7 +47,7 @@ def test_help_output_is_parsed() -> None:
     assert config.takes_file and not cycles.takes_file
     assert cycles == Option(("-C", "--no-cycles"), "", "do not measure")
     assert read.end.splitlines() == [
-        "What --impair knows:",
+        "Kinds of --impair:",
         "  clear                 in the clear",
         "",
         "Exit status: 0 when all is well.",

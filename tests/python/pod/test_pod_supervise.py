@@ -111,7 +111,7 @@ def test_missing_answer_reloads_again(pod: RecordingPod, monkeypatch: pytest.Mon
 def test_refused_reload_is_not_a_lost_answer(
     pod: RecordingPod, monkeypatch: pytest.MonkeyPatch, code: int, reloads: int
 ) -> None:
-    pod.error = RefusedError(code, "it was done, but no memory is left for the result")
+    pod.error = RefusedError(code, "the request was done, but no memory is left for the result")
     mount(monkeypatch, replace(NOW, text="name: y\n"))
     pod.update()
     assert pod.certain == (code == -32000) and pod.now is NOW

@@ -254,10 +254,10 @@ TEST(port_opens_within_device_limits) {
 		 1500,
 		 0,
 		 512,
-		 "has 512 to receive"},
+		 "uses 512 to receive"},
 		{{0, 0, 128, 1024, .pow2_only = true}, 4096, 1500, 0, 1024, NULL},
 		/* net_gve has one queue size */
-		{{1474, 1460, 1024, 1024}, 64, 1500, 0, 1024, "takes no less than 1024"},
+		{{1474, 1460, 1024, 1024}, 64, 1500, 0, 1024, "at least 1024, the driver's"},
 		/* failure to set Ethernet's own MTU is a warning, a longer MTU is an error */
 		{{.set_mtu_result = -EIO}, 64, 1500, 0, 64, "refuses an MTU of 1500"},
 		{{.set_mtu_result = -EIO}, 64, 4000, -1, 0, "cannot be set up"},

@@ -99,9 +99,9 @@ TEST(invalid_request_is_refused_with_allowed_values) {
 		{"{\"snaplen\":65536}", "snaplen: allowed"},
 		{"{\"max_size\":100}", "max_size: allowed"},
 		{"{\"modem\":\"02:00:00:00:00:01\",\"stages\":[\"parse\"]}",
-		 "modem: it is not known"},
-		{"{\"flow\":1,\"stages\":[\"depi\"]}", "flow: it is not known"},
-		{"{\"session\":1,\"stages\":[\"filter\"]}", "session: it is not known"},
+		 "modem: unknown at these stages"},
+		{"{\"flow\":1,\"stages\":[\"depi\"]}", "flow: unknown at these stages"},
+		{"{\"session\":1,\"stages\":[\"filter\"]}", "session: unknown at these stages"},
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(lines); i++) {

@@ -78,8 +78,8 @@ static inline enum outcome get_outcome(const struct request *r) {
 
 	if (answer != NULL && strstr(answer, "may have been done") != NULL)
 		outcome = OUTCOME_UNKNOWN;
-	else if (answer != NULL &&
-		 (strstr(answer, "\"result\"") != NULL || strstr(answer, "it was done") != NULL))
+	else if (answer != NULL && (strstr(answer, "\"result\"") != NULL ||
+				    strstr(answer, "the request was done") != NULL))
 		outcome = OUTCOME_DONE;
 	return outcome;
 }

@@ -223,7 +223,7 @@ TEST(resume_ends_pending_drain) {
 	assert_false(rpc_continue(w));
 	call_ok("group.resume", "{group: 2}");
 	assert_response(
-		w, "error.message=group:_service_group_2_was_resumed_meanwhile,_or_is_another_one");
+		w, "error.message=group:_service_group_2_was_resumed_or_replaced_during_the_drain");
 	assert_false(g->drained);
 	answer = call_ok("group.drain", "{group: 2, limit: '0s'}"); /* does not wait */
 	assert_true(get_int(answer, "held") > 0);

@@ -113,7 +113,7 @@ TEST(claim_fails_beside_listener) {
 		assert_true(fd >= 0);
 		for (int i = 0; i < 9; i++) /* fills the backlog */
 			assert_non_null(strstr(socket_claim(&claim, path, types[t / 2]),
-					       "another process serves here"));
+					       "another process serves this socket"));
 		assert_int_equal(claim.lock, -1);
 		assert_true(exists(path) && !exists(lock));
 		close(fd);

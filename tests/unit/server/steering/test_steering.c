@@ -178,7 +178,7 @@ static const struct {
 	{STEERED_BY_SESSION, true, 2, 2, BOTH "MAC address", BOTH "session"},
 	{STEERED_BY_SESSION, false, 2, 0, BOTH "MAC address",
 	 "off: the device does not accept the rules"},
-	{STEERED_OFF, true, 0, 2, "off: as asked for", BOTH "session"},
+	{STEERED_OFF, true, 0, 2, "off: as configured", BOTH "session"},
 	{STEERED_FIRST, true, 1, 2, "1 of 2 groups to queues of their own, by MAC address",
 	 BOTH "session"},
 	{STEERED_MIXED, true, 2, 2, BOTH "VLAN, MAC address or session", BOTH "session"},

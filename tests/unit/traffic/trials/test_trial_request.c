@@ -121,7 +121,7 @@ TEST(errors_are_one_line) {
 		{"{\"seconds\":1,\"upstream_rate\":1e9}", "upstream_rate: found"},
 		{"{\"seconds\":1,\"rate\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,"
 		 "22,23,24,25,26,27]}",
-		 "rate: found what is too long"},
+		 "rate: found a value too long to show"},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

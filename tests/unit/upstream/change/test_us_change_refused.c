@@ -125,7 +125,7 @@ CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
 	first = begin_change();
 	check_refused("not applied yet");
 	apply_change(first);
-	check_object_refused(LIVE_MODEM, 4, &kit->modems[4], "place 4 of modems is still in use");
+	check_object_refused(LIVE_MODEM, 4, &kit->modems[4], "slot 4 of modems is still in use");
 	add_change(LIVE_MODEM, ABSENT_MODEM, &kit->modems[ABSENT_MODEM]);
 	second = begin_change(); /* the first one is not flushed yet */
 	apply_change(second);
@@ -134,7 +134,7 @@ CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
 	flush_and_end(first);
 	add_change(LIVE_MODEM, 4, &kit->modems[4]);
 	add_change(LIVE_MODEM, 4, NULL);
-	check_refused("place 4 of modems is still in use");
+	check_refused("slot 4 of modems is still in use");
 	change_object(LIVE_MODEM, 4, &kit->modems[4]);
 	check_all_delivered();
 }
