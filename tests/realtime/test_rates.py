@@ -40,7 +40,7 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
         assert measured_rate(plane, 1) == pytest.approx(1, rel=0.02)
         config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
         run.process.send_signal(signal.SIGHUP)
-        wait_for_message(run, "read again")
+        wait_for_message(run, "reloaded")
         time.sleep(0.5)  # the tokens of the burst are used up
         assert measured_rate(plane, 1) == pytest.approx(3, rel=0.02)
         sender.send_signal(signal.SIGINT)

@@ -284,7 +284,7 @@ def check_unit(system: System, config: Path, vfs: list[str]) -> None:
         f"without a capability, on huge pages: {check_proven(config, (vfs[2], vfs[3]), 1)} proven"
     )
     system.run("systemctl", "reload", "vcmtsd")
-    until(lambda: "read again" in system.journal(), "the reload")
+    until(lambda: "reloaded" in system.journal(), "the reload")
     stop_unit(system)
     progress("kernel interfaces, with their drop-in")
     kernel = "--network net_tap0,iface=vcmts0 --rphy net_af_packet0,iface=lo"

@@ -122,7 +122,7 @@ def test_reload_changes_rates_under_traffic(config: Path, tmp_path: Path) -> Non
             check_rate_limit(client, 1)
             config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
             run.process.send_signal(signal.SIGHUP)
-            line = wait_for_message(run, "read again")
+            line = wait_for_message(run, "reloaded")
             assert line.endswith("sg.yaml: reloaded: 1 modem changed, 1 channel changed\n")
             assert client.flow(LIMITED)["max_sustained_rate"] == 3_000_000
             rates = {channel["id"]: channel["rate"] for channel in client.scheduler("channels")}

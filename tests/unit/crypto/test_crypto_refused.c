@@ -112,7 +112,7 @@ static void assert_refused(enum fault kind, unsigned from) {
 
 	fault_from = from;
 	assert_null(open_faulty(kind, messages, sizeof(messages)));
-	assert_non_null(strstr(messages, "makes wrong frames"));
+	assert_non_null(strstr(messages, "fails the self-test"));
 	assert_non_null(strstr(messages, imb_get_version_str()));
 }
 

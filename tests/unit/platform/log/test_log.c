@@ -98,7 +98,7 @@ TEST(lost_lines_are_reported_when_pipe_is_read) {
 	assert_non_null(summary);
 	assert_int_equal(sscanf(summary, "lost=%" SCNu64, &lost), 1);
 	assert_int_equal(received + lost, FLOOD);
-	assert_non_null(strstr(summary, "a: read again\n"));
+	assert_non_null(strstr(summary, "a: reloaded\n"));
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), received + 3);
 }
 
