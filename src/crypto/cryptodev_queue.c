@@ -134,8 +134,8 @@ static uint16_t ops_submit(struct cryptodev_queue *q, struct rte_crypto_op **ops
 
 /* Each submission retries a silent device, unless it still has earlier operations, which
  * must return first. */
-static uint16_t submit_gone(struct cryptodev_queue *q, const struct crypto_frame *frames,
-			    uint16_t n, uint16_t kept) {
+static uint16_t submit_unresponsive(struct cryptodev_queue *q, const struct crypto_frame *frames,
+				    uint16_t n, uint16_t kept) {
 	struct rte_crypto_op *none;
 
 	q->unresponsive = true;
@@ -157,7 +157,7 @@ uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame 
 		count += ops[count] != NULL;
 	kept = ops_submit(q, ops, count, first);
 	if (unlikely(retry && kept < placed))
-		kept = submit_gone(q, frames, n, kept);
+		kept = submit_unresponsive(q, frames, n, kept);
 	if (empty && kept > 0)
 		q->wait_start = 0;
 	else if (empty && timed_out(q))

@@ -59,17 +59,17 @@ static inline struct pick cluster_lower_pick(const struct scheduler *s, struct c
 	const uint32_t queues = lower_queues(c, top.class_queue);
 	uint32_t group = c->lower_next / CLASS_QUEUES, after = c->lower_next % CLASS_QUEUES + 1;
 	uint32_t found = queues == 0 ? 0 : group_queues(s, c, group, queues) >> after << after;
-	uint32_t looks = s->group_count <= LOWER_SEARCH_GROUPS ? s->group_count
-							       : LOWER_SEARCH_GROUPS / 4 + 1;
+	uint32_t search_count = s->group_count <= LOWER_SEARCH_GROUPS ? s->group_count
+								      : LOWER_SEARCH_GROUPS / 4 + 1;
 
 	if (queues == 0)
 		return top;
-	for (uint32_t i = 0; found == 0 && i < looks; i++) {
+	for (uint32_t i = 0; found == 0 && i < search_count; i++) {
 		group = group + 1 < s->group_count ? group + 1 : 0;
 		found = group_queues(s, c, group, queues);
 	}
 	if (found == 0) {
-		if (looks < s->group_count)
+		if (search_count < s->group_count)
 			c->lower_next = group * CLASS_QUEUES + RESERVED;
 		return top;
 	}

@@ -110,7 +110,7 @@ void change_keys_apply(struct change_keys *k, struct served_group *g,
 	k->unused_count = 0;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
-		bool goes = c->modem == NULL;
+		bool removed = c->modem == NULL;
 		enum cipher was;
 		void **pair;
 
@@ -118,11 +118,11 @@ void change_keys_apply(struct change_keys *k, struct served_group *g,
 			continue;
 		rolls_count(g, &g->live.sg.modems[c->slot], c->modem);
 		was = g->live.sg.modems[c->slot].security.cipher;
-		pair = goes ? none : &k->up[2 * modems++];
-		if (goes || k->down[i] != NULL)
+		pair = removed ? none : &k->up[2 * modems++];
+		if (removed || k->down[i] != NULL)
 			slot_set(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK,
 				 was);
-		if (g->crypto.up_schedules == NULL || (!goes && pair[0] == NULL))
+		if (g->crypto.up_schedules == NULL || (!removed && pair[0] == NULL))
 			continue;
 		for (unsigned p = 0; p < 2; p++)
 			slot_set(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p],

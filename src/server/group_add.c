@@ -142,8 +142,8 @@ static bool sends_from_afar(const struct group_addition *a, enum device_role rol
 				   : layout_has_upstream(a->sg) && at->upstream != owner;
 }
 
-/* Adds the group to a shared port. If its packets cannot be told from those of others, `why` says
- * so. */
+/* Adds the group to a shared port. If its packets cannot be distinguished from those of other groups,
+ * `why` names the conflict. */
 static bool share_join(struct group_addition *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_max);

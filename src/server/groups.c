@@ -22,8 +22,8 @@ struct shares_context server_shares_context(struct server *s) {
 }
 
 /* On a shared port, the ring may still have packets. */
-static bool is_gone(const struct server *s, unsigned group, enum device_role role,
-		    const struct packet_source *from) {
+static bool is_removed(const struct server *s, unsigned group, enum device_role role,
+		       const struct packet_source *from) {
 	const struct server_port *port = server_port_of(&s->ports, group, role);
 
 	return port != NULL && port->state == SERVER_PORT_GONE && from->ring == NULL;
@@ -39,9 +39,9 @@ struct group_endpoints server_group_endpoints(const struct server *s, unsigned g
 		.to_control = server_sink(&s->shares, &s->ports, group, DEVICE_CONTROL),
 	};
 
-	if (g->drained || is_gone(s, group, DEVICE_NETWORK, &w.from_network))
+	if (g->drained || is_removed(s, group, DEVICE_NETWORK, &w.from_network))
 		w.from_network = (struct packet_source){.ring = s->empty_ring};
-	if (g->drained || is_gone(s, group, DEVICE_RPHY, &w.from_rphy))
+	if (g->drained || is_removed(s, group, DEVICE_RPHY, &w.from_rphy))
 		w.from_rphy = (struct packet_source){.ring = s->empty_ring, .emptied = &g->emptied};
 	return w;
 }

@@ -12,10 +12,10 @@
  * The state of a change:
  *
  *     prepared  no worker has seen it; it may be ended without effect
- *     taken     the owner is making its steps
+ *     applying  the owner is making its steps
  *     retiring  all steps are done; only memory is left to free
  *
- * A group has at most one change that is prepared or taken. No change may begin while the owner
+ * A group has at most one change that is prepared or applying. No change may begin while the owner
  * makes a step. Changes are applied in the order in which they began. Ending a prepared change
  * requires ending all prepared ones that began later. Retiring changes may end in any order.
  *

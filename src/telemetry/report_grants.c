@@ -22,7 +22,7 @@ static const struct {
 	},
   counter_members[] =
 	  {
-		  REPORTED(requested_bytes),
+		  {"asked_bytes", offsetof(struct maps_counts, requested_bytes)},
 		  REPORTED(forgotten_bytes),
 		  REPORTED(owed_bytes),
 	  },

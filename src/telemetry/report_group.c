@@ -79,13 +79,13 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};
-		unsigned in_service = 0;
+		unsigned list_count = 0;
 
 		for (unsigned g = 0; g < count; g++) {
 			if (groups[g].in_service)
-				lists[in_service++] = downstream_pipeline(groups[g].downstream, l);
+				lists[list_count++] = downstream_pipeline(groups[g].downstream, l);
 		}
-		cycles_add_list(&c, lists, in_service);
+		cycles_add_list(&c, lists, list_count);
 	}
 	return cycles_json(&c, host);
 }

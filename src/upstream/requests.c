@@ -75,12 +75,12 @@ bool us_request_is_repeated(const struct us_requests *r, uint32_t channel) {
 
 void us_request_put(const struct us_requests *r, const struct us_stream *s,
 		    struct us_request *request) {
-	bool dequeued;
+	bool enqueued;
 
 	request->modem = s->modem;
 	request->flow = s->flow;
-	dequeued = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
-	count(r->counters, dequeued ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
+	enqueued = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
+	count(r->counters, enqueued ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
 }
 
 void us_request_record(const struct us_requests *r, uint32_t channel,

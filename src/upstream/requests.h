@@ -62,7 +62,7 @@ void us_requests_close(void *ctx);
 /* The name of a kind, for summaries: "queue_depth". Never NULL. */
 const char *us_request_name(enum us_request_kind kind);
 
-/* Requests that the stage `requests` has taken, of those in COUNTER_REQUESTS. */
+/* Requests that the stage `requests` has dequeued, of those in COUNTER_REQUESTS. */
 uint64_t us_requests_handled(const struct us_requests *r);
 
 /* Clears the counts of a removed modem, so that the next one in its slot starts at 0. */

@@ -113,7 +113,7 @@ static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 }
 
 /* Gives the oldest change back to the thread that prepared it, with the generation it replaced. */
-static void oldest_give_back(struct downlink *d) {
+static void oldest_return(struct downlink *d) {
 	struct downlink_follow *f = d->follow;
 	struct downlink_change *c = f->oldest;
 
@@ -141,7 +141,7 @@ void downlink_follow_round(struct downlink *d, uint64_t now) {
 		return;
 	watch_expire(&f->watch, &d->account.proof, now);
 	if (now >= f->oldest->until)
-		oldest_give_back(d);
+		oldest_return(d);
 }
 
 void downlink_change_free(struct downlink_change *c) {

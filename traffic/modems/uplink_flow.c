@@ -21,13 +21,13 @@ static bool rests_create(struct uplink_flows *f, uint32_t grant, bool any) {
 
 	for (uint32_t s = 0; s < f->stream_count; s++)
 		size += rest_size(&f->streams[s], grant, any);
-	f->rests = malloc(size + 1);
+	f->leftovers = malloc(size + 1);
 	size = 0;
-	for (uint32_t s = 0; f->rests != NULL && s < f->stream_count; s++) {
-		f->streams[s].rest = f->rests + size;
+	for (uint32_t s = 0; f->leftovers != NULL && s < f->stream_count; s++) {
+		f->streams[s].leftover = f->leftovers + size;
 		size += rest_size(&f->streams[s], grant, any);
 	}
-	return f->rests != NULL;
+	return f->leftovers != NULL;
 }
 
 static void streams_plan(struct uplink_flows *f) {
@@ -69,15 +69,15 @@ int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, 
 void uplink_flows_free(struct uplink_flows *f) {
 	uplink_plan_free(&f->plan);
 	free(f->streams);
-	free(f->rests);
+	free(f->leftovers);
 	memset(f, 0, sizeof(*f));
 }
 
 static void uplink_stream_begin(struct uplink_stream *s) {
-	uint8_t *rest = s->rest;
+	uint8_t *leftover = s->leftover;
 
 	memset(s, 0, sizeof(*s));
-	s->rest = rest;
+	s->leftover = leftover;
 	s->sequence = first_number();
 }
 

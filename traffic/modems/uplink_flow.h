@@ -48,10 +48,10 @@ struct uplink_stream {
 	uint32_t ended; /* of these, packets whose last byte is in a sent grant */
 	uint32_t left; /* bytes of unfinished frames */
 	uint32_t left_packets; /* packets that end with the last of these bytes */
-	uint32_t left_at; /* pre-3.0: offset of these bytes in `rest` */
+	uint32_t left_at; /* pre-3.0: offset of these bytes in `leftover` */
 	uint32_t units; /* pre-3.0: number of bursts and fragmented units begun */
 	uint32_t rekeyed; /* value of `made` when the modem's current key was set */
-	uint8_t *rest;
+	uint8_t *leftover;
 	/* For scheduled modems (grants/): ring of arrival times by packet number. */
 	uint64_t *arrivals;
 	uint32_t arrivals_mask;
@@ -98,7 +98,7 @@ struct uplink_plan_follow {
 struct uplink_flows {
 	struct uplink_plan plan;
 	struct uplink_stream *streams;
-	uint8_t *rests;
+	uint8_t *leftovers;
 	uint32_t stream_count; /* capacity */
 	uint32_t next;
 	uint32_t unfinished; /* number of streams with an unfinished frame */

@@ -103,7 +103,7 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	legacy_request(g, frames, minislots(g->size), true);
 }
 
-/* Makes a unit that exceeds the grant, in the stream's `rest`; fragment_add() sends it. */
+/* Makes a unit that exceeds the grant, in the stream's `leftover`; fragment_add() sends it. */
 static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 		      struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
@@ -118,13 +118,13 @@ static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 		};
 
 		impairer_choose(frames, g, &f);
-		at += uplink_frame_clear(frames, &f.h, f.modem, &tag, s->rest + at);
+		at += uplink_frame_clear(frames, &f.h, f.modem, &tag, s->leftover + at);
 		if (frames->impairer != NULL)
 			frames->impairer->inner_made(frames->impair, g, &f, tag.sequence);
 		count++;
 	}
 	if (count > 1)
-		concatenation_header(frames, count, at - DOCSIS_MAC_HEADER, s->rest);
+		concatenation_header(frames, count, at - DOCSIS_MAC_HEADER, s->leftover);
 	s->left_at = count > 1 ? 0 : DOCSIS_MAC_HEADER;
 	s->left = at - s->left_at;
 	s->left_packets = count;
@@ -149,7 +149,7 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	f.h.fragment_last = part == s->left;
 	f.h.piggyback = minislots(s->left - part);
 	impairer_choose(frames, g, &f);
-	size = uplink_frame_fragment(frames, &f.h, s->rest + s->left_at, part, f.key, g->buffer,
+	size = uplink_frame_fragment(frames, &f.h, s->leftover + s->left_at, part, f.key, g->buffer,
 				     g->filled);
 	impairer_made(frames, g, &f, s->left_packets, g->filled, size);
 	g->filled += size;

@@ -105,7 +105,7 @@ static bool packet_queued(const struct uplink_grant *g) {
 
 /* Counts the bytes that the previous grant has left. They come first, and may exceed this grant
  * too. uplink_segment_finish() copies them. */
-static void rest_move(struct uplink_grant *g, const struct uplink_frames *frames) {
+static void leftover_move(struct uplink_grant *g, const struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
 	uint32_t packets = s->left_packets;
 
@@ -120,7 +120,7 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 	uint32_t available = g->size - SEGMENT_HEADER_SIZE;
 
 	g->filled = 0;
-	rest_move(g, frames);
+	leftover_move(g, frames);
 	if (g->management && g->filled < available)
 		management_add(g, frames);
 	if (g->management && g->filled < available)
@@ -154,8 +154,8 @@ void uplink_segment_finish(struct uplink_grant *g) {
 	uint8_t *segment = rte_pktmbuf_mtod(g->buffer, uint8_t *);
 
 	segment_header_write(&header, segment);
-	memcpy(segment + SEGMENT_HEADER_SIZE, s->rest, g->front);
-	memcpy(s->rest, segment + SEGMENT_HEADER_SIZE + size, g->filled - size);
+	memcpy(segment + SEGMENT_HEADER_SIZE, s->leftover, g->front);
+	memcpy(s->leftover, segment + SEGMENT_HEADER_SIZE + size, g->filled - size);
 	g->payload = segment;
 	g->payload_size = SEGMENT_HEADER_SIZE + size;
 }

@@ -152,7 +152,7 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 	return source;
 }
 
-static void sources_at_gone(struct tap_captures *c, unsigned site) {
+static void sources_mark_removed(struct tap_captures *c, unsigned site) {
 	for (unsigned i = 0; i < TAP_CAPTURES; i++) {
 		struct tap_source *source = source_at(&c->list[i], site);
 
@@ -211,7 +211,7 @@ static void site_follow(struct tap_captures *c, unsigned site, struct tap_attach
 
 	*old = *at;
 	if (old->view != NULL && (point.counters == NULL || point.counters->tap != &old->view->tap))
-		sources_at_gone(c, site); /* the group or port was removed */
+		sources_mark_removed(c, site); /* the group or port was removed */
 	*at = (struct tap_attachment){0};
 	if (wanted_by_any(c, &point))
 		at->view = view_make(c, site, &point, &at->names);

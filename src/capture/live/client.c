@@ -93,7 +93,7 @@ short tap_client_events(const struct tap_client *c) {
 	bool pending = c->streaming && tap_output_pending(&c->output) > 0;
 	bool starting = c->capture != NULL && !c->streaming; /* no input is read */
 
-	return (short)((c->quits || starting ? 0 : POLLIN) | (pending ? POLLOUT : 0));
+	return (short)((c->end_requested || starting ? 0 : POLLIN) | (pending ? POLLOUT : 0));
 }
 
 bool tap_client_runs(const struct tap_client *c) {
@@ -145,7 +145,7 @@ static bool more_read(struct tap_client *c) {
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	c->quits = true;
+	c->end_requested = true;
 	return true;
 }
 
@@ -171,7 +171,7 @@ static bool request_done(struct tap_client *c, uint64_t now_ms) {
 	enum tap_state state = tap_capture_state(c->captures, c->capture);
 
 	if (state == TAP_REQUESTED)
-		return !c->quits;
+		return !c->end_requested;
 	if (state == TAP_REFUSED) {
 		tap_refuse(c->fd, c->capture->why);
 		return false;
@@ -204,7 +204,7 @@ static bool retire_sources(struct tap_client *c) {
 
 /* Returns the reason to end the file, or NULL. */
 static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool stop) {
-	if (c->quits)
+	if (c->end_requested)
 		return TAP_END_CLIENT;
 	if (stop)
 		return TAP_END_SERVER;
@@ -282,7 +282,7 @@ static bool client_receive(struct tap_client *c, short events) {
 		return false;
 	if (c->capture == NULL)
 		return (events & POLLIN) == 0 || request_read(c);
-	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
+	return (events & POLLIN) == 0 || !c->streaming || c->end_requested || more_read(c);
 }
 
 /* Sends the answer and the file. Returns false if the client disconnected, or has received all. */

@@ -16,7 +16,7 @@ struct tap_client {
 	uint64_t reported_ms; /* when the file last reported its counts */
 	uint64_t ends_at; /* ns; 0: never */
 	bool streaming; /* the answer was sent or is in `output` */
-	bool quits; /* the client has requested the end */
+	bool end_requested; /* the client has requested the end */
 	const char *why; /* reason for the end of the file; NULL: not ended */
 	bool finished; /* the file's end was sent or is in `output` */
 	unsigned request_size;

@@ -39,11 +39,11 @@ void watch_workers(struct watch *w, uint64_t now) {
 	for (unsigned i = 0; i < w->server->worker_count; i++) {
 		struct watched_worker *seen = &w->workers[i];
 		uint64_t rounds = rounds_of(&w->server->workers[i]);
-		bool moved = rounds != seen->rounds, stalled;
+		bool progressed = rounds != seen->rounds, stalled;
 
 		seen->rounds = rounds;
-		seen->moved |= moved;
-		seen->stalled_ns = moved ? 0 : seen->stalled_ns + passed;
+		seen->progressed |= progressed;
+		seen->stalled_ns = progressed ? 0 : seen->stalled_ns + passed;
 		stalled = seen->stalled_ns >= WATCH_STALL_NS;
 		if (stalled != seen->stalled)
 			log_stall(w, i, stalled);
@@ -55,11 +55,11 @@ bool watch_all_progressed(struct watch *w) {
 	unsigned workers = w->server->worker_count;
 
 	for (unsigned i = 0; i < workers; i++) {
-		if (!w->workers[i].moved)
+		if (!w->workers[i].progressed)
 			return false;
 	}
 	for (unsigned i = 0; i < workers; i++)
-		w->workers[i].moved = false;
+		w->workers[i].progressed = false;
 	return true;
 }
 
@@ -102,7 +102,7 @@ static void groups_of(const struct server *s, unsigned port, char *text, size_t 
 	}
 }
 
-static void log_gone(const struct server *s, unsigned index) {
+static void log_removed_port(const struct server *s, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	const char *name = device_role_title(port->role);
 	char groups[GROUPS_TEXT];
@@ -141,7 +141,7 @@ void watch_ports(struct watch *w) {
 			continue;
 		w->ports[p] = now;
 		if (now == SERVER_PORT_GONE)
-			log_gone(s, p);
+			log_removed_port(s, p);
 		else if (port->open)
 			log_link(port);
 	}

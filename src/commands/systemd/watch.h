@@ -16,7 +16,7 @@ struct watched_worker {
 	uint64_t rounds; /* at the last check; the next one, too */
 	uint64_t descheduled;
 	uint64_t stalled_ns; /* time without a round */
-	bool moved; /* since watch_all_progressed() */
+	bool progressed; /* since watch_all_progressed() */
 	bool stalled; /* and the stall was reported */
 };
 

@@ -182,7 +182,7 @@ static void check_state(struct check *check, const struct node *map,
 
 	if (first && !flow->active)
 		check_report(check, given, given->line, &state,
-			     "true: the first flow carries packets that match no classifier");
+			     "active: the first flow carries packets that match no classifier");
 	if (flow->active && is_bonded(check->sg, flow) && node_present(map, "dsid") == NULL)
 		check_report(check, NULL, map->line, &dsid,
 			     "a DSID: the bonding group has several channels");

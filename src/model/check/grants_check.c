@@ -161,7 +161,7 @@ static void check_regions(const struct check_context *channel,
 			  const struct grants_times *t) {
 	static const char beside[] = ", as a MAP has beside requests and a grant";
 	const struct upstream_contention *k = &c->grants.contention;
-	uint32_t requested = (uint32_t)k->request_minislots * k->request_opportunities;
+	uint32_t request_total = (uint32_t)k->request_minislots * k->request_opportunities;
 	uint32_t grant = (GRANTS_MIN + t->minislot_bytes - 1u) / t->minislot_bytes, rest;
 
 	if (c->type == UPSTREAM_SC_QAM)
@@ -173,11 +173,11 @@ static void check_regions(const struct check_context *channel,
 		return;
 	}
 	rest = t->minislots - grant;
-	if (requested > t->minislots / 2 || requested + 1 > rest) {
+	if (request_total > t->minislots / 2 || request_total + 1 > rest) {
 		refuse_requests(contention, t->minislots, rest - 1, k->request_minislots);
 		return;
 	}
-	rest -= requested;
+	rest -= request_total;
 	if (c->grants.maintenance.initial_interval > 0 && t->initial_minislots > rest)
 		refuse_above(maintenance, "initial_minislots", beside, rest);
 	else if (t->station_minislots > rest)
