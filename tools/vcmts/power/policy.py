@@ -47,22 +47,22 @@ def number(name: str) -> int:
 
 def sample_interval_us(least: float, most: float, latency: float, transition: float) -> float:
     """The sampling interval in us that keeps `latency` (us) from `least` GHz on."""
-    seldom, often = number("LOOK_MOST_NS") / 1000, number("LOOK_LEAST_NS") / 1000
+    seldom, often = number("SAMPLE_MAX_NS") / 1000, number("SAMPLE_MIN_NS") / 1000
     if least >= most:
         return seldom
     wait = max(0.0, latency * most / (most - least) - transition)
-    return min(max(wait / number("LOOKS"), often), seldom)
+    return min(max(wait / number("SAMPLES"), often), seldom)
 
 
 def down_seconds(name: str) -> float:
     """Seconds without load after which a policy certainly has the lowest frequency."""
-    looks = (number("LOOKS") + 1) * number("LOOK_MOST_NS") / 1e9
+    looks = (number("SAMPLES") + 1) * number("SAMPLE_MAX_NS") / 1e9
     return 2 * policies()[name].hold_ms / 1e3 + looks
 
 
 def lowest_ghz(least: float, most: float, latency: float, transition: float) -> float:
     """The lowest frequency in GHz that keeps packets of a sudden load within `latency`."""
-    wait = number("LOOKS") * sample_interval_us(least, most, latency, transition) + transition
+    wait = number("SAMPLES") * sample_interval_us(least, most, latency, transition) + transition
     return max(least, most * (1 - latency / wait)) if wait > latency else least
 
 
