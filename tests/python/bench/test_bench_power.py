@@ -52,13 +52,8 @@ def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json 
             continue
         sent = sent_of(request, direction)
         missing = lost if direction == "downstream" else 0
-        part: Json = {
-            "sent": sent,
-            "lost": missing,
-            "corrupted": 0,
-            "sent_bytes": sent * SIZES[direction],
-        }
-        part["descheduled"] = GAP
+        part: Json = {"sent": sent, "lost": missing, "corrupted": 0, "descheduled": GAP}
+        part["sent_bytes"] = sent * SIZES[direction]
         keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
         part["latency_us"] = {key: latency for key in keys} | {"histogram": [[latency, 5]]}
         answer[direction] = part
@@ -187,13 +182,8 @@ def test_steps_with_gaps_are_repeated(tmp_path: Path) -> None:
     bench, _ = bench_of(tmp_path, lossy)
     one = steps.measure_case(bench, case())
     trials = [(trial["verdict"], trial["steps"]) for trial in one["trials"]]
-    repeated = [
-        ("disturbed", 50),
-        ("disturbed", 25),
-        ("passed", 12),
-        ("passed", 24),
-        ("passed", 14),
-    ]
+    repeated = [("disturbed", 50), ("disturbed", 25)]
+    repeated += [("passed", count) for count in (12, 24, 14)]
     assert trials == [("failed", 50), *repeated]  # shorter after disturbed trials, then longer
     assert (one["lost"], one["steps"], one["repeated"]) == (500, 100, 75)
     assert one["repeated_lost"] == 1000

@@ -168,7 +168,7 @@ def test_errors_are_shown_and_retried(service: tuple[str, Service]) -> None:
         for odd in (b"}", b"[]", b"5", b'[{"result": {"uptime": "x"}}]'):
             served.fixed_answer = odd
             term.output = ""
-            term.wait_for("answered")
+            term.wait_for("the response")
         served.fixed_answer, served.closes = None, True
         term.wait_for("vcmtsd closed the connection")
         served.closes = False
@@ -219,7 +219,7 @@ def test_once_and_json_print_one_answer(
     assert json.loads(run_top("--json", "--group", "2"))["name"] == "group 2"
     assert "found 3, allowed: 1, 2, 10" in run_top("--once", "--group", "3", status=2)
     served.fixed_answer = b"5"
-    assert "no JSON-RPC" in run_top("--once", status=1)
+    assert "not JSON-RPC" in run_top("--once", status=1)
     served.closes = True
     run_top("--json", status=1)
 

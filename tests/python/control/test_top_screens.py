@@ -184,7 +184,7 @@ def test_unknown_values_are_dashes() -> None:
     gone = replace(scene(view_of(Level.GROUP)), figures=scene(groups=(1,)).figures)
     assert "service group 2 is not in service" in text_of(gone)
     unknown = replace(scene(view_of(Level.MODEM)), modems=None, flows=None)
-    assert "nothing was told" in text_of(unknown)
+    assert "no answer yet" in text_of(unknown)
 
 
 def printed(shown_scene: Scene, **environment: str) -> str:

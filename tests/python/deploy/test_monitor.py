@@ -139,7 +139,7 @@ def test_used_port_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -
         used: int = listening.getsockname()[1]
         arguments = ["--target", "127.0.0.1:1", "--port", str(used)]
         assert main(["monitor", *arguments]) == 2
-        assert f"--port {used}: is in use" in stderr()
+        assert f"--port {used}: in use or not permitted" in stderr()
         monkeypatch.setattr(server, "USUAL_PORT", used)
         assert server.free_port(None) not in (used, 0)
 
