@@ -117,7 +117,7 @@ def test_interrupt_keeps_results(bench: Bench) -> None:
 def test_missing_zero_loss_rate_fails(bench: Bench) -> None:
     assert bench(*QUICK, capacity=1.0) == 1
     assert "found no rate without loss" in bench.output()[1]
-    bench.expect_error("found 1 core", cores=1)
+    bench.expect_error("found 1 usable core", cores=1)
 
 
 def test_trials_of_a_load_are_merged(bench: Bench) -> None:
