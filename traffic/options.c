@@ -55,9 +55,7 @@ enum key {
 static const struct argp_option arguments[] = {
 	{.doc = "Connections:"},
 	{"config", KEY_CONFIG, "FILE", 0,
-	 "configuration of the service group or server, the "
-	 "same as vcmtsd's",
-	 0},
+	 "configuration of the service group or server, the same as vcmtsd's", 0},
 	{"network", KEY_NETWORK, "DEVICE", 0,
 	 "port to vcmtsd's network port: a PCI address or a DPDK virtual device with "
 	 "arguments, such as net_memif0,role=client,id=0,socket-abstract=no,socket=PATH. "
@@ -82,9 +80,7 @@ static const struct argp_option arguments[] = {
 	 "CRC; max; 0: nothing (0)",
 	 0},
 	{"upstream-share", KEY_UPSTREAM_SHARE, "SHARE", 0,
-	 "upstream rate as a share of "
-	 "--rate, such as 15%",
-	 0},
+	 "upstream rate as a share of --rate, such as 15%", 0},
 	{"shape", KEY_SHAPE, "SHAPE", 0,
 	 "the rates over time, repeated until the end: " SHAPE_WORDS
 	 ". RATE is a share of --rate, such as 50%, or a rate such as 500Mbps. A ramp (0% to "
@@ -113,13 +109,9 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"duration", KEY_DURATION, "TIME", 0, "duration of sending, such as 10s or 500ms (10s)", 0},
 	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0,
-	 "share of packets that a filter rule "
-	 "permits (10%)",
-	 0},
+	 "share of packets that a filter rule permits (10%)", 0},
 	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0,
-	 "share of packets that match a "
-	 "classifier (10%)",
-	 0},
+	 "share of packets that match a classifier (10%)", 0},
 	{"flows", KEY_FLOWS, "NUMBER", 0,
 	 "number of downstream 5-tuples: addresses, protocol and ports (one per modem address "
 	 "and kind of packet)",
@@ -141,9 +133,7 @@ static const struct argp_option arguments[] = {
 	 "file, as pcapng",
 	 0},
 	{"witness-packets", KEY_WITNESS_PACKETS, "NUMBER", 0,
-	 "packets in this sample, per "
-	 "direction (300)",
-	 0},
+	 "packets in this sample, per direction (300)", 0},
 	{"core", KEY_CORE, "NUMBER", 0, "CPU of the polling thread (0)", 0},
 	{"check", KEY_CHECK, NULL, 0, "only check arguments and configuration", 0},
 	{"trials", KEY_TRIALS, NULL, 0,
@@ -152,9 +142,7 @@ static const struct argp_option arguments[] = {
 	{"follow", KEY_FOLLOW, "SOCKET", 0,
 	 "follow changes of vcmtsd's configuration by the events of its control socket", 0},
 	{"main-core", KEY_MAIN_CORE, "NUMBER", 0,
-	 "CPU of the main thread, which prints the "
-	 "progress (0)",
-	 0},
+	 "CPU of the main thread, which prints the progress (0)", 0},
 	{.doc = "Kinds of --impair:"},
 #define IMPAIRMENT(enumerator, name, target, meaning) \
 	{name, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, meaning, 0},

@@ -19,8 +19,7 @@
 #include "upstream/upstream.h"
 
 #define PACKET_SIZE (RTE_PKTMBUF_HEADROOM + 2048)
-/* Packets in the queues of one group, and the increase per further group. All groups divide the
- * sum. */
+/* Packets in queues of one group, and the increase per further group. All groups divide the sum. */
 #define QUEUED_FIRST 16384
 #define QUEUED_MORE 1024
 #define PENDING_MORE 500000 /* bytes, likewise, added to the limit of one group */

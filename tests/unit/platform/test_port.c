@@ -249,12 +249,7 @@ TEST(port_opens_within_device_limits) {
 		const char *messages; /* NULL: nothing */
 	} cases[] = {
 		/* net_ena reports descriptor limits, but rejects sizes that are no power of two */
-		{{9234, 9216, 128, 1024, .pow2_only = true},
-		 1000,
-		 1500,
-		 0,
-		 512,
-		 "uses 512 to receive"},
+		{{9234, 9216, 128, 1024, .pow2_only = true}, 1000, 1500, 0, 512, "512 to receive"},
 		{{0, 0, 128, 1024, .pow2_only = true}, 4096, 1500, 0, 1024, NULL},
 		/* net_gve has one queue size */
 		{{1474, 1460, 1024, 1024}, 64, 1500, 0, 1024, "at least 1024, the driver's"},

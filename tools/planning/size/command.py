@@ -18,14 +18,7 @@ from planning.size import published as size_published
 from planning.size import request as size_request
 from planning.size import show as size_show
 from planning.size import watts as size_watts
-from planning.size.load import (
-    RECEIVER_CYCLES,
-    REDUNDANCY,
-    SHARED_PORTS,
-    Kind,
-    Question,
-    Server,
-)
+from planning.size.load import RECEIVER_CYCLES, REDUNDANCY, SHARED_PORTS, Kind, Question, Server
 from planning.size.plan import plan
 from planning.size.request import Groups
 from vcmts import published
@@ -90,6 +83,72 @@ def gibibytes(text: str) -> float:
     return number_in_range(0, 65536)(text.lower().removesuffix("gib").strip())
 
 
+# option; type, or allowed words; metavar; default; help
+Row = tuple[
+    str, Callable[[str], float | str] | tuple[str, ...], str | None, float | str | None, str
+]
+REQUEST: tuple[Row, ...] = (
+    ("--mix", str, None, "imix", "downstream packet sizes (default: %(default)s)"),
+    ("--upstream-mix", str, "MIX", "upstream-imix", "upstream packet sizes (default: %(default)s)"),
+    ("--crypto", str, None, "", f"{', '.join(size_request.CRYPTO)} (default: as measured)"),
+    ("--modems", integer_in_range(1, 65535), "N", 300, "modems per service group (default: 300)"),
+    (
+        "--service-group-limit",
+        str,
+        "RATE",
+        "10Gbps",
+        "maximum downstream rate per service group, or none (default: %(default)s)",
+    ),
+    (
+        "--spare-servers",
+        integer_in_range(0, 10**6),
+        "N",
+        0,
+        "servers in addition to the needed ones (default: 0)",
+    ),
+)
+SERVER: tuple[Row, ...] = (
+    ("--sockets", integer_in_range(1, 64), "N", None, "CPU sockets"),
+    (
+        "--cores-per-socket",
+        integer_in_range(1, 1024),
+        "N",
+        None,
+        "physical cores; needed with measured files",
+    ),
+    ("--core-clock", gigahertz, "GHz", None, "clock of busy cores"),
+    ("--threads-per-core", integer_in_range(1, 2), "N", 2, "1 or 2 (default: 2)"),
+    (
+        "--thread-gain",
+        number_in_range(0.5, 2),
+        "FACTOR",
+        1.0,
+        "work of two hyper-threads relative to one, if one was measured (default: 1)",
+    ),
+    ("--memory", gibibytes, "GiB", None, "total (default: no limit)"),
+    ("--system-memory", gibibytes, "GiB", 4.0, "memory that the system needs (default: 4)"),
+    ("--memory-per-service-group", gibibytes, "GiB", None, "(default: the profile's)"),
+    ("--port-speed", positive_rate, "RATE", 100.0, "per port (default: 100Gbps)"),
+    ("--ports", integer_in_range(1, 1024), "N", None, "maximum (default: no limit)"),
+    ("--redundancy", REDUNDANCY, None, "none", "spare ports"),
+    ("--ports-per-card", integer_in_range(1, 16), "N", 2, "(default: 2)"),
+    ("--slots", integer_in_range(1, 256), "N", None, "maximum of PCIe slots (default: no limit)"),
+    ("--slot-speed", positive_rate, "RATE", None, "per PCIe slot"),
+    ("--crypto-card", positive_rate, "RATE", None, "per crypto card, in a PCIe slot"),
+    ("--crypto-limit", positive_rate, "RATE", None, "of all crypto devices per socket"),
+    ("--interfaces", integer_in_range(1, 4096), "N", None, "maximum of virtual functions"),
+    ("--nic-limit", positive_rate, "RATE", None, "total of both directions"),
+)
+
+
+def _add_rows(part: argparse._ArgumentGroup, rows: tuple[Row, ...]) -> None:
+    for option, kind, metavar, default, text in rows:
+        if isinstance(kind, tuple):
+            part.add_argument(option, choices=kind, default=default, help=text)
+        else:
+            part.add_argument(option, type=kind, metavar=metavar, default=default, help=text)
+
+
 def _request(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("requested service groups")
     part.add_argument(
@@ -99,118 +158,12 @@ def _request(parser: argparse.ArgumentParser) -> None:
         help=f"service groups: {size_request.FORM}, or max for a rate; or a .yaml or .json file "
         "with a list of mappings; may be repeated",
     )
-    part.add_argument(
-        "--mix", default="imix", help="downstream packet sizes (default: %(default)s)"
-    )
-    part.add_argument(
-        "--upstream-mix",
-        metavar="MIX",
-        default="upstream-imix",
-        help="upstream packet sizes (default: %(default)s)",
-    )
-    part.add_argument(
-        "--crypto", default="", help=f"{', '.join(size_request.CRYPTO)} (default: as measured)"
-    )
-    part.add_argument(
-        "--modems",
-        type=integer_in_range(1, 65535),
-        metavar="N",
-        default=300,
-        help="modems per service group (default: 300)",
-    )
-    part.add_argument(
-        "--service-group-limit",
-        metavar="RATE",
-        default="10Gbps",
-        help="maximum downstream rate per service group, or none (default: %(default)s)",
-    )
-    part.add_argument(
-        "--spare-servers",
-        type=integer_in_range(0, 10**6),
-        metavar="N",
-        default=0,
-        help="servers in addition to the needed ones (default: 0)",
-    )
+    _add_rows(part, REQUEST)
 
 
 def _server(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("the server (default: the published machine's)")
-    part.add_argument("--sockets", type=integer_in_range(1, 64), metavar="N", help="CPU sockets")
-    part.add_argument(
-        "--cores-per-socket",
-        type=integer_in_range(1, 1024),
-        metavar="N",
-        help="physical cores; needed with measured files",
-    )
-    part.add_argument("--core-clock", type=gigahertz, metavar="GHz", help="clock of busy cores")
-    part.add_argument(
-        "--threads-per-core",
-        type=integer_in_range(1, 2),
-        metavar="N",
-        default=2,
-        help="1 or 2 (default: 2)",
-    )
-    part.add_argument(
-        "--thread-gain",
-        type=number_in_range(0.5, 2),
-        metavar="FACTOR",
-        default=1.0,
-        help="work of two hyper-threads relative to one, if one was measured (default: 1)",
-    )
-    part.add_argument("--memory", type=gibibytes, metavar="GiB", help="total (default: no limit)")
-    part.add_argument(
-        "--system-memory",
-        type=gibibytes,
-        metavar="GiB",
-        default=4.0,
-        help="memory that the system needs (default: 4)",
-    )
-    part.add_argument(
-        "--memory-per-service-group", type=gibibytes, metavar="GiB", help="(default: the profile's)"
-    )
-    part.add_argument(
-        "--port-speed",
-        type=positive_rate,
-        metavar="RATE",
-        default=100.0,
-        help="per port (default: 100Gbps)",
-    )
-    part.add_argument(
-        "--ports", type=integer_in_range(1, 1024), metavar="N", help="maximum (default: no limit)"
-    )
-    part.add_argument("--redundancy", choices=REDUNDANCY, default="none", help="spare ports")
-    part.add_argument(
-        "--ports-per-card",
-        type=integer_in_range(1, 16),
-        metavar="N",
-        default=2,
-        help="(default: 2)",
-    )
-    part.add_argument(
-        "--slots",
-        type=integer_in_range(1, 256),
-        metavar="N",
-        help="maximum of PCIe slots (default: no limit)",
-    )
-    part.add_argument("--slot-speed", type=positive_rate, metavar="RATE", help="per PCIe slot")
-    part.add_argument(
-        "--crypto-card", type=positive_rate, metavar="RATE", help="per crypto card, in a PCIe slot"
-    )
-    part.add_argument(
-        "--crypto-limit",
-        type=positive_rate,
-        metavar="RATE",
-        help="of all crypto devices per socket",
-    )
-    part.add_argument(
-        "--interfaces",
-        type=integer_in_range(1, 4096),
-        metavar="N",
-        help="maximum of virtual functions",
-    )
-    part.add_argument(
-        "--nic-limit", type=positive_rate, metavar="RATE", help="total of both directions"
-    )
+    _add_rows(part, SERVER)
 
 
 def _devices(parser: argparse.ArgumentParser) -> None:
