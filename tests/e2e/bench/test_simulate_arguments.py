@@ -65,13 +65,13 @@ DOWNSTREAM_FILES = [
     ),
     ('{"channels": [{}], FLOWS}', "channels[0].rate: is missing"),
     ('{"senders": [{"service_flow": 1}], FLOWS}', "senders[0].service_flow: allowed: 0 to 0"),
-    ('{"senders": [{"kind": "cbr"}], FLOWS}', "senders[0].rate: belongs"),
+    ('{"senders": [{"kind": "cbr"}], FLOWS}', "senders[0].rate: required with cbr"),
     ('{"senders": [{"rtt": 11}], FLOWS}', "senders[0].rtt: allowed: 0.0001 to 10"),
     ('{"senders": [{"rtt": 0.2, "rtt_max": 0.1}], FLOWS}', "senders[0].rtt_max: is less"),
     ('{"changes": [{"at": 1}], FLOWS}', "changes[0].sustained_rate: is missing"),
     (
         '{"changes": [{"sustained_rate": 1e6}], "service_flows": [{}]}',
-        "changes[0].service_flow: this one had no",
+        "changes[0].service_flow: the flow has no",
     ),
 ]
 UPSTREAM_FILES = [

@@ -76,7 +76,7 @@ def fail_grub(kernel: Kernel) -> None:
     [
         (
             refuse_functions,
-            f"card {CARD}: its driver refuses 1 functions .Invalid argument.: is SR-IOV on",
+            f"card {CARD}: its driver refuses 1 functions .Invalid argument.: is SR-IOV enabled",
         ),
         (ignore_mac, f"function {CARD}/0: its driver did not apply mac"),
         (limit_pages, "huge pages.*the kernel set 100: memory is fragmented"),
