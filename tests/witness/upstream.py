@@ -99,8 +99,8 @@ class Model:
     def _in_order(self, key: tuple[int, ...], items: list[Psp | Gap]) -> None:
         for item in items:
             if isinstance(item, Gap):
-                for key, assembler in self.assemblers.items():
-                    if key[: len(key)] == key:
+                for stream, assembler in self.assemblers.items():
+                    if stream[: len(key)] == key:
                         assembler.gap()
             else:
                 self._deliver(item)
