@@ -118,7 +118,7 @@ def test_two_threads_on_one_core_are_rejected(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 2, done.stderr
-        assert "found 1 core" in done.stderr and done.stderr.count("\n") == 1
+        assert "needed: 2; choose --threads 1" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_memory_and_start_times_are_consistent(tmp_path: Path) -> None:
