@@ -273,7 +273,7 @@ def test_promtool_accepts_metrics(observed: Observed) -> None:
 
 
 def test_monitor_prints_and_finds_target(observed: Observed) -> None:
-    assert f"watching {observed.target}" in observed.output
+    assert f"scraping {observed.target}" in observed.output
     assert observed.target in observed.targets_found, "targets() does not list the running vcmtsd"
 
 
