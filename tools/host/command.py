@@ -114,8 +114,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="forget changes that another program overwrote or that the system refuses to undo",
     )
-    for parser in (apply, undo):
-        add_machine(parser)
+    for action in (apply, undo):
+        add_machine(action)
 
 
 def machine_files(root: Path) -> Files:

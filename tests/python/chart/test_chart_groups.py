@@ -189,8 +189,8 @@ def run_pods(
     """vcmtsd's facts for the configurations of all pods, each on a machine with these cores."""
     folder.mkdir(exist_ok=True)
     secret, run = folder / "secret", folder / "run"
-    for folder in (secret, run):
-        folder.mkdir()
+    for part in (secret, run):
+        part.mkdir()
     for name, text in files.items():
         (secret / name).write_text(text, encoding="utf-8")
     facts = []
