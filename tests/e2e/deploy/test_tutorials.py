@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from patience import until
 from vcmts.paths import CHECKOUT
 
 pytestmark = [pytest.mark.compiles, pytest.mark.timeout(1800)]
@@ -69,8 +69,10 @@ def serving(script: str, folder: Path) -> Iterator[Path]:
             stderr=subprocess.STDOUT,
         ) as process,
     ):
-        while process.poll() is None and " proven " not in output.read_text():
-            time.sleep(0.2)
+        until(
+            lambda: process.poll() is not None or " proven " in output.read_text(),
+            "the first proven packets",
+        )
         yield output
         assert process.wait() == 0, output.read_text()
 
