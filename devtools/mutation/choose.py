@@ -9,7 +9,7 @@ area:
     text = "if (a < b)"
     becomes = "if (a <= b)"
 
-    [[reason.turns_enter]]           # a survivor in this function, as it is printed
+    [[reason.round_robin_enter]]           # a survivor in this function, as it is printed
     line = "x += 1;"
     becomes = ";"                    # optional: without it, any change of the line
     why = "..."                      # why no test can detect it

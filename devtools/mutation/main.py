@@ -53,7 +53,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
         "status 1: a mutant survived without a reason, or an entry of AREA.toml is stale.",
     )
     add = parser.add_argument
-    add("--area", "--room", action="append", choices=AREAS, help="may be repeated (default: all)")
+    add("--area", action="append", choices=AREAS, help="may be repeated (default: all)")
     add("--file", default="", metavar="PART", help="only files whose path contains PART")
     add("--function", metavar="NAME", help="only this function")
     add("--chosen", action="store_true", help="only the mutants of AREA.toml")

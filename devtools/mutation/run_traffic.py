@@ -143,7 +143,7 @@ def run_compiled(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Ru
             break
     if complete > 0 or mutant.passes:
         return RunResult(mutant, UNDETECTED, last.message)
-    return RunResult(mutant, INCONCLUSIVE, f"nothing to judge for: {', '.join(sorted(missing))}")
+    return RunResult(mutant, INCONCLUSIVE, f"nothing to check for: {', '.join(sorted(missing))}")
 
 
 def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> RunResult:

@@ -28,7 +28,7 @@ def test_all_layouts_have_an_example() -> None:
 
 @pytest.mark.parametrize("ports", ["shared", "own"])
 @pytest.mark.parametrize("layout", PLACEMENTS)
-def test_loader_places_layout(layout: str, ports: str, tmp_path: Path) -> None:
+def test_loader_assigns_cores_of_layout(layout: str, ports: str, tmp_path: Path) -> None:
     cores, placed = PLACEMENTS[layout]
     path = tmp_path / "sg.yaml"
     options = ["--layout", layout, "--cores", cores, "--main-core", "9", "--ports", ports]

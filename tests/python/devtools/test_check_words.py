@@ -16,11 +16,15 @@ GLOSSARY = """| term | definition | replaces |
 """
 SETTINGS = """files = ["src/*"]
 pages = ["docs/*.md"]
+exempt = ["docs/glossary.md", "src/exempt.c"]
 names_only = ["place"]
+[[names]]
+names = ["data_room", "roomName"]
+why = "names of a library"
 [[allowed]]
-word = "room"
-files = "src/pool.c"
-why = "a name of a library"
+words = ["room"]
+files = ["src/pool.c"]
+why = "a term of a library"
 """
 
 
@@ -42,6 +46,7 @@ def check(folder: Path, name: str, text: str) -> tuple[int, str]:
         ("int group_rooms;", "room"),
         ("int roomOf(void);", "room"),
         ("int place_of;", "place"),
+        ("int mydata_room;", "room"),
     ],
 )
 def test_retired_word_is_refused_with_its_term(tmp_path: Path, text: str, word: str) -> None:
@@ -55,7 +60,9 @@ def test_retired_word_is_refused_with_its_term(tmp_path: Path, text: str, word: 
     [
         ("src/a.c", "/* It takes place once. */"),  # an ordinary word in a sentence
         ("src/a.c", "int headroom, mushrooms;"),  # a part of another word
-        ("src/pool.c", "int mbuf_data_room_size;"),  # allowed there
+        ("src/pool.c", "int room_size;"),  # allowed there
+        ("src/exempt.c", "int room;"),
+        ("src/a.c", "int mbuf_data_room_size = roomName;"),  # names of a library
         ("tests/a.c", "int room;"),  # not among the files
     ],
 )

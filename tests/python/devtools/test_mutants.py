@@ -305,7 +305,7 @@ def test_tests_that_killed_run_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "rooms"),
+    ("inputs", "areas"),
     [
         ("../src/wire/crc32.c\n../tests/unit/wire/test_hcs.c\nsrc/wire/libwire.a", ["wire"]),
         ("../src/wire/a.c\n../src/downstream/a.c\n../src/worker.c", ["downstream"]),
@@ -314,9 +314,9 @@ def test_tests_that_killed_run_first() -> None:
         ("../src/wire/a.c\n../src/downstream/plain.h", ["downstream"]),
     ],
 )
-def test_tests_belong_to_areas_of_their_inputs(inputs: str, rooms: list[str]) -> None:
+def test_tests_belong_to_areas_of_their_inputs(inputs: str, areas: list[str]) -> None:
     test = Program("name", "name", areas=areas_of(inputs))
-    assert [area for area in AREAS if belongs(test, area)] == rooms
+    assert [area for area in AREAS if belongs(test, area)] == areas
 
 
 def test_tests_belong_to_areas_of_their_folder() -> None:
@@ -347,7 +347,7 @@ def test_survivors_and_stale_reasons_fail(
     monkeypatch.setattr(command, "bench_of", lambda *_: Recorder(Tree(tmp_path), False))
     monkeypatch.setattr(command, "tests_of", lambda *_: [])
     monkeypatch.setattr(command, "build", lambda *_: None)
-    options = command.arguments(["--room", "wire", "-j", "1"])
+    options = command.arguments(["--area", "wire", "-j", "1"])
 
     def run(lists: str) -> int:
         area = write_area(tmp_path, lists)
@@ -377,7 +377,7 @@ def test_second_run_is_refused(tmp_path: Path) -> None:
 
 def test_list_option_prints_mutants() -> None:
     done = subprocess.run(
-        [CHECKOUT / "devtools/mutants", "--list", "--room", "wire", "--file", "hcs"],
+        [CHECKOUT / "devtools/mutants", "--list", "--area", "wire", "--file", "hcs"],
         capture_output=True,
         text=True,
         check=True,

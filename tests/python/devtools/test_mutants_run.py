@@ -104,7 +104,7 @@ def test_run_without_check_is_not_passed(tmp_path: Path) -> None:
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
     verdict = try_one(mutant, tree, "1s", Run(0, "", frozenset({"privacy"})))
     assert (verdict.outcome, verdict.is_unexplained) == (INCONCLUSIVE, True)
-    assert verdict.message == "nothing to judge for: delay"
+    assert verdict.message == "nothing to check for: delay"
     assert len((tmp_path / "runs").read_text(encoding="utf-8").split()) == 6
     assert (
         try_one(mutant, tree, "1s", Run(0, "", frozenset({"privacy", "delay"}))).outcome

@@ -165,7 +165,7 @@ static void receive_lines(int fd, struct received_lines *received_lines) {
 
 /* A slow subscriber delays neither other subscribers nor changes. It is told which events it missed, and then gets the
  * response to its own request. */
-TEST(slow_subscriber_is_told_what_it_missed) {
+TEST(slow_subscriber_gets_next_sequence_after_missed_events) {
 	int slow = connect_subscriber(), fd = connect_subscriber();
 	struct received_lines slow_lines = {.next = 1}, lines = {.next = 1};
 

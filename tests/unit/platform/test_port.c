@@ -227,7 +227,7 @@ TEST(devices_are_plugged_and_unplugged) {
 	unsigned before = rte_eth_dev_count_avail();
 	uint16_t id;
 
-	assert_int_equal(port_plug("net_nobody_knows", "network"), -1);
+	assert_int_equal(port_plug("net_unknown", "network"), -1);
 	for (int round = 0; round < 3; round++) {
 		assert_int_equal(port_plug(arguments, "network"), 0);
 		assert_int_equal(port_plug(arguments, "network"), 0); /* already plugged */

@@ -21,7 +21,7 @@ struct part_cores {
 	unsigned upper, lower, upstream;
 };
 
-static void place_group(size_t g, struct part_cores p) {
+static void set_cores(size_t g, struct part_cores p) {
 	groups[g] = (struct service_group){
 		.id = p.id,
 		.upstream_channel_count = p.upstream != NO_UPSTREAM,
@@ -86,7 +86,7 @@ TEST(workers_are_named_by_their_parts) {
 
 		print_message("%s\n", cases[i].what);
 		for (; count < 3 && cases[i].groups[count].id != 0; count++)
-			place_group(count, cases[i].groups[count]);
+			set_cores(count, cases[i].groups[count]);
 		config = first_groups(count, 0);
 		assert_int_equal(layout_make(&layout, &config), 0);
 		for (; workers < 5 && cases[i].workers[workers].name != NULL; workers++) {
@@ -114,7 +114,7 @@ TEST(names_with_many_groups_are_shortened) {
 	char name[16];
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
-		place_group(g, (struct part_cores){g + 1, LAYOUT_1DS1T, 2, 3, 2});
+		set_cores(g, (struct part_cores){g + 1, LAYOUT_1DS1T, 2, 3, 2});
 	for (size_t i = 0; i < ARRAY_COUNT(many); i++) {
 		const struct server_config config = first_groups(many[i].groups, 0);
 
@@ -135,7 +135,7 @@ TEST(cores_beyond_limit_are_refused) {
 	struct server_config config = first_groups(SERVER_MAX_GROUPS, 0);
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
-		place_group(g, (struct part_cores){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2,
+		set_cores(g, (struct part_cores){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2,
 						   3 * g + 3});
 	assert_int_equal(layout_make(&layout, &config), -1);
 	config.group_count = max_groups;
@@ -171,11 +171,11 @@ TEST(unsuitable_cores_are_refused_with_reason) {
 	const struct cpus all = machine("0-3", "0-3", "0-3"), some = machine("0-5", "0-3", "0-1");
 	const struct cpus two = machine("0-1", "0-1", "0-1");
 
-	place_group(0, (struct part_cores){11, LAYOUT_1DS2T, 1, 2, 3});
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 2, 1});
+	set_cores(0, (struct part_cores){11, LAYOUT_1DS2T, 1, 2, 3});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 2, 1});
 	check_refusals(0, &all, "");
-	place_group(0, (struct part_cores){11, LAYOUT_1DS2T, 0, 1, 4});
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 6, 900, 3});
+	set_cores(0, (struct part_cores){11, LAYOUT_1DS2T, 0, 1, 4});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 6, 900, 3});
 	groups[1].threads.requested.layout = LAYOUT_1US1T_1DS2T;
 	groups[1].threads.requested.lower_mac_core = true;
 	check_refusals(
@@ -196,8 +196,8 @@ TEST(unsuitable_cores_are_refused_with_reason) {
 		"service group 12: threads.cores: found core 3, allowed: 0-1, the cores that this "
 		"process may use by its cpuset or affinity\n");
 	/* cores of unused parts are not checked */
-	place_group(0, (struct part_cores){11, LAYOUT_1DS1T, 1, 77, 1});
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 1, 88});
+	set_cores(0, (struct part_cores){11, LAYOUT_1DS1T, 1, 77, 1});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 1, 88});
 	groups[1].upstream_channel_count = 0;
 	check_refusals(0, &two, "");
 	groups[0].threads.downstream = LAYOUT_1DS2T;
@@ -216,7 +216,7 @@ TEST(cores_of_this_machine_are_checked) {
 	while (cpus_fault(&cpus, core) != CPU_IS_USABLE)
 		core++;
 	for (unsigned g = 0; g < 2; g++)
-		place_group(g, (struct part_cores){11 + g, LAYOUT_1DS1T, core, 0, NO_UPSTREAM});
+		set_cores(g, (struct part_cores){11 + g, LAYOUT_1DS1T, core, 0, NO_UPSTREAM});
 	config.main_core = core;
 	assert_int_equal(placement_check(&config, &cpus), 0);
 	groups[1].threads.upper_mac_core = 1023;
@@ -236,21 +236,21 @@ static void check_added(const struct cpus *cpus, const char *expected) {
 TEST(added_group_may_use_only_cores_of_workers) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 3});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 3});
 	check_added(&cpus, "");
 	check_added(NULL, "");
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 4, 3});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 4, 3});
 	check_added(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
 			   "online and may be used");
 	check_added(NULL,
 		    "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
 		    "worker; others need a restart");
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 2, 1});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 2, 1});
 	groups[1].threads.requested.layout = LAYOUT_1US1T_1DS2T;
 	check_added(&cpus,
 		    "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
 		    "others need a restart");
-	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 1});
+	set_cores(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 1});
 	groups[1].threads.main_core = 3; /* a default, not configured */
 	check_added(&cpus, "");
 	groups[1].threads.requested.main_core = true;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the folder of a plan, and checks before `apply` that nobody edited it."""
+"""Writes the folder of a plan, and checks before `apply` that it was not edited."""
 
 import os
 from collections.abc import Mapping

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement of threads held against a machine. What the file means is told by vcmtsd."""
+"""`vcmts layout`: checks a placement of threads against a machine. vcmtsd reads the file."""

@@ -46,9 +46,9 @@ def longest_delay(machine: gaps.GapTimes) -> float:
     return longest
 
 
-def too_fast(one: Json, held_s: float) -> str:
-    """The message for a limit that passed too much, beyond a delay of `held_s`; else ""."""
-    if one["over_s"] <= held_s + LEAST_S:
+def too_fast(one: Json, delay_s: float) -> str:
+    """The message for a limit that passed too much, beyond a delay of `delay_s`; else ""."""
+    if one["over_s"] <= delay_s + LEAST_S:
         return ""
     return (
         f"passed {one['over_s'] * 1e3:,.0f} ms more than {one['rate'] / 1e6:,.4g} Mbps and a burst "
@@ -56,10 +56,10 @@ def too_fast(one: Json, held_s: float) -> str:
     )
 
 
-def too_slow(one: Json, stood_s: float) -> str:
-    """The message for a rate not reached, beyond gaps of `stood_s`; else ""."""
+def too_slow(one: Json, gap_s: float) -> str:
+    """The message for a rate not reached, beyond gaps of `gap_s`; else ""."""
     waited, received = one["waited_s"], one["waited_bytes"] * 8 / one["rate"]
-    if not one["alone"] or waited - received <= waited * MOST_MISSING + stood_s + LEAST_S:
+    if not one["alone"] or waited - received <= waited * MOST_MISSING + gap_s + LEAST_S:
         return ""
     return (
         f"reached {received / waited:.1%} of {one['rate'] / 1e6:,.4g} Mbps while packets waited "
@@ -69,12 +69,12 @@ def too_slow(one: Json, stood_s: float) -> str:
 
 def rates(part: Json, whole: Json) -> Iterator[str]:
     hz = float(whole["host"]["tsc_hz"])
-    stood_s = gaps.gaps_of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
-    held_s = longest_delay(gaps.gaps_of_machine(whole)) / hz
-    stood_s += gaps.max_unlisted_s(whole["workers"], hz)
-    held_s += gaps.max_unlisted_s([whole, *whole["workers"]], hz)
+    gap_s = gaps.gaps_of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
+    delay_s = longest_delay(gaps.gaps_of_machine(whole)) / hz
+    gap_s += gaps.max_unlisted_s(whole["workers"], hz)
+    delay_s += gaps.max_unlisted_s([whole, *whole["workers"]], hz)
     for one in part["limits"]:
-        for message in (too_fast(one, held_s), too_slow(one, stood_s)):
+        for message in (too_fast(one, delay_s), too_slow(one, gap_s)):
             if message:
                 yield f"{one['of']} {one['id']}: {message}"
 

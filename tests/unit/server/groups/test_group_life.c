@@ -216,8 +216,8 @@ static void check_each_refusal(void) {
 	REFUSED_WITH(max_frame, 9000, "max_frame");
 	REFUSED_WITH(network.device, added->rphy_port.device, "another port's");
 	REFUSED_WITH(rphy_port.device, network, "another port's");
-	REFUSED_WITH(network.device, (char[]){"net_nobody_knows"}, "cannot be opened");
-	REFUSED_WITH(rphy_port.device, (char[]){"net_nobody_knows"}, "cannot be opened");
+	REFUSED_WITH(network.device, (char[]){"net_unknown"}, "cannot be opened");
+	REFUSED_WITH(rphy_port.device, (char[]){"net_unknown"}, "cannot be opened");
 	REFUSED_WITH(max_queued, 65536, "max_queued");
 	REFUSED_WITH(upstream.pending, 100000000, "upstream.held");
 	REFUSED_WITH(modems[0].addresses[0], kit->file[0].modems[0].addresses[0],

@@ -109,7 +109,7 @@ TEST(provider_change_under_traffic_loses_no_packet) {
 
 /* A device that does not exist or lacks the ciphers of the group is refused. */
 TEST(unsuitable_device_is_refused) {
-	static const char *const devices[] = {"crypto_nobody0", "crypto_null0"};
+	static const char *const devices[] = {"crypto_unknown0", "crypto_null0"};
 
 	open_with_file(2);
 	for (size_t i = 0; i < ARRAY_COUNT(devices); i++) {

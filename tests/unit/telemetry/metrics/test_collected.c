@@ -118,7 +118,7 @@ TEST(group_metrics_values) {
 }
 
 /* The metric is a difference of counters that are read at different times. */
-TEST(held_metric_is_not_negative) {
+TEST(pending_count_is_not_negative) {
 	struct upstream *u = bench->server.groups[0].upstream;
 
 	u->extract_joined.units += 1000;

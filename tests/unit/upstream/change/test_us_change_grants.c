@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests live changes with an upstream scheduler: flows take over SIDs and grants of others. */
+/* Tests live changes with an upstream scheduler: flows get SIDs and grants of others. */
 #include "us_change_kit.h"
 
 #include "upstream/change/internal.h"

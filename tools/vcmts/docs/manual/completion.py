@@ -51,7 +51,7 @@ def option_words(command: Command) -> str:
 
 
 BASH = """{licence}_{id}() {{
-	local place={name} word=${{COMP_WORDS[COMP_CWORD]}} i=1
+	local typed={name} word=${{COMP_WORDS[COMP_CWORD]}} i=1
 	local before=${{COMP_WORDS[COMP_CWORD - 1]}} options= words= files=
 	COMPREPLY=()
 	if [ "$word" = = ]; then
@@ -60,14 +60,14 @@ BASH = """{licence}_{id}() {{
 		before=${{COMP_WORDS[COMP_CWORD - 2]}}
 	fi
 	for ((; i < COMP_CWORD; i++)); do
-		case "$place ${{COMP_WORDS[i]}}" in
-		{places}) place="$place ${{COMP_WORDS[i]}}" ;;
+		case "$typed ${{COMP_WORDS[i]}}" in
+		{commands}) typed="$typed ${{COMP_WORDS[i]}}" ;;
 		esac
 	done
-	case "$place $before" in
+	case "$typed $before" in
 {values}	*)
 		files=1
-		case $place in
+		case $typed in
 {words}		esac
 		;;
 	esac
@@ -84,9 +84,9 @@ complete -F _{id} {name}
 
 def bash(root: Command) -> str:
     cases = ""
-    for place, option in values(root):
+    for path, option in values(root):
         given = f"words={quoted(' '.join(option.choices))}" if option.choices else ""
-        cases += f"\t{place}) {given or ('files=1' if option.takes_file else ':')} ;;\n"
+        cases += f"\t{path}) {given or ('files=1' if option.takes_file else ':')} ;;\n"
     given = ""
     for command in every(root):
         parts = [part.name.rpartition(" ")[2] for part in command.parts]
@@ -94,28 +94,28 @@ def bash(root: Command) -> str:
         given += f"\t\t{quoted(command.name)}) options={quoted(option_words(command))}"
         given += f" words={quoted(offered)} files=" if offered else ""
         given += " ;;\n"
-    places = " | ".join(map(quoted, command_paths(root))) or "''"
+    commands = " | ".join(map(quoted, command_paths(root))) or "''"
     return BASH.format(
         licence=HEAD,
         id=root.name.replace("-", "_"),
         name=root.name,
-        places=places,
+        commands=commands,
         values=cases,
         words=given,
     )
 
 
 ZSH = """#compdef {name}
-{licence}local place={name} before=${{words[CURRENT - 1]}} i
+{licence}local typed={name} before=${{words[CURRENT - 1]}} i
 local -a options parts
 for ((i = 2; i < CURRENT; i++)); do
-	case "$place ${{words[i]}}" in
-	({places}) place="$place ${{words[i]}}" ;;
+	case "$typed ${{words[i]}}" in
+	({commands}) typed="$typed ${{words[i]}}" ;;
 	esac
 done
-case "$place $before" in
+case "$typed $before" in
 {values}esac
-case $place in
+case $typed in
 {words}esac
 if [[ ${{words[CURRENT]}} == -* ]]; then
 	_describe option options
@@ -134,10 +134,10 @@ def completion_entry(word: str, text: str) -> str:
 
 def zsh(root: Command) -> str:
     cases = ""
-    for place, option in values(root):
+    for path, option in values(root):
         given = f"compadd -- {' '.join(map(quoted, option.choices))}"
         nothing = f"_message {quoted(option.value)}"
-        cases += f"({place}) "
+        cases += f"({path}) "
         cases += given if option.choices else "_files" if option.takes_file else nothing
         cases += "; return ;;\n"
     given = ""
@@ -149,20 +149,20 @@ def zsh(root: Command) -> str:
         parts += [quoted(choice) for choice in positional(command)]
         given += f"({quoted(command.name)})\n\toptions=({' '.join(shown)} --help)\n"
         given += f"\tparts=({' '.join(parts)}) ;;\n"
-    places = " | ".join(map(quoted, command_paths(root))) or "''"
-    return ZSH.format(name=root.name, licence=HEAD, places=places, values=cases, words=given)
+    commands = " | ".join(map(quoted, command_paths(root))) or "''"
+    return ZSH.format(name=root.name, licence=HEAD, commands=commands, values=cases, words=given)
 
 
-FISH = """{licence}function __{id}_place
-    set -l place {name}
+FISH = """{licence}function __{id}_command
+    set -l command {name}
     for word in (commandline -opc)[2..-1]
-        if contains -- "$place $word" {places}
-            set place "$place $word"
+        if contains -- "$command $word" {commands}
+            set command "$command $word"
         end
     end
-    echo $place
+    echo $command
 end
-complete -c {name} -l help -d 'what there is'
+complete -c {name} -l help -d 'print this help'
 """
 
 
@@ -183,10 +183,10 @@ def fish_option(option: Option) -> str:
 
 def fish(root: Command) -> str:
     marker = root.name.replace("-", "_")
-    places = " ".join(map(fish_text, command_paths(root)))
-    shown = FISH.format(licence=HEAD, id=marker, name=root.name, places=places)
+    commands = " ".join(map(fish_text, command_paths(root)))
+    shown = FISH.format(licence=HEAD, id=marker, name=root.name, commands=commands)
     for command in every(root):
-        at = f'test (__{marker}_place) = "{command.name}"'
+        at = f'test (__{marker}_command) = "{command.name}"'
         line = f"complete -c {root.name} -n {fish_text(at)}"
         for part in command.parts:
             word = part.name.rpartition(" ")[2]
