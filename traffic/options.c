@@ -124,7 +124,7 @@ static const struct argp_option arguments[] = {
 	{"seed", KEY_SEED, "NUMBER", 0, "seed of the random numbers (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
 	 "first sequence number of UEPI and of segments, for tests (0)", 0},
-	{.doc = "How:"},
+	{.doc = "Operation:"},
 	{"json", KEY_JSON, "FILE", 0, "write the results as JSON to this file", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
 	 "write the first 64 corrupted or unexpected frames to this file, as pcapng", 0},

@@ -288,7 +288,9 @@ def test_help_lists_all_impairments(capfd: pytest.CaptureFixture[str]) -> None:
         cli.main(["impairments", "--help"])
     listed = capfd.readouterr().out.split("of `vcmts run`:")[1]
     traffic = subprocess.check_output([paths.program("vcmts-traffic"), "--help"], text=True)
-    known = re.findall(r"^  ([a-z-]+)(?: {2,}|$)", traffic.split("Kinds of --impair:")[1], re.MULTILINE)
+    known = re.findall(
+        r"^  ([a-z-]+)(?: {2,}|$)", traffic.split("Kinds of --impair:")[1], re.MULTILINE
+    )
     assert sorted(re.findall(r"^  ([a-z-]+) {2,}", listed, re.MULTILINE)) == sorted(known)
     assert len(known) > 10
 

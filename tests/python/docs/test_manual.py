@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from vcmts import cli
-from vcmts.docs.manual import __main__ as written
-from vcmts.docs.manual import commands, completion, pages
+from vcmts.docs import commands_page
+from vcmts.docs.manual import commands, completion, pages, programs
 from vcmts.docs.manual.commands import Command, Group, Option
 
 HELP = """Usage: plane run [OPTION...]
@@ -35,7 +35,7 @@ Exit status: 0 when all is well.
 
 @cache
 def tool() -> Command:
-    return written.tool()
+    return programs.tool()
 
 
 def test_help_output_is_parsed() -> None:
@@ -137,3 +137,20 @@ def test_shells_parse_their_scripts(shell: str, tmp_path: Path) -> None:
             [shell, "-n", tmp_path / "script"], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_site_has_all_commands_and_options() -> None:
+    lines = commands_page.render({"vcmts": tool()}).splitlines()
+    headings = [line.lstrip("#").strip() for line in lines if line.startswith("##")]
+    assert headings == [command.name for command in commands.every(tool())]
+    for command in commands.every(tool()):
+        assert command.text or command.name == "vcmts"
+        for option in command.options:
+            assert any(line.startswith(f"| {commands_page.name_of(option)} |") for line in lines)
+
+
+def test_markdown_syntax_is_escaped() -> None:
+    option = Option(("--x",), "A|B", "<b> *it* `a_b` [1]", ("p", "q"))
+    page = commands_page.render({"t": Command("t", "x_y", (Group("", (option,)),), end="<e>")})
+    assert r"| `--x=A\|B` | \<b> \*it\* `a_b` \[1]: `p`, `q` |" in page.splitlines()
+    assert "\nx\\_y\n" in page and "```text\n<e>\n```" in page

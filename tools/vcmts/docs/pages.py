@@ -15,6 +15,7 @@ from typing import Any
 from vcmts import published
 from vcmts.docs import (
     chart_values,
+    commands_page,
     configdoc,
     control_page,
     counters_page,
@@ -22,22 +23,30 @@ from vcmts.docs import (
     picture,
     published_page,
 )
+from vcmts.docs.manual.programs import programs
 from vcmts.jsons import Json, format_json
 from vcmts.paths import CHECKOUT, MistakeError, notify, program
 
 # Generated pages that are not in the checkout. Other pages link to these as if they were in docs/.
-REFERENCE = ("configuration.md", "control.md", "counters.md", "metrics.md", "published.md")
+REFERENCE = (
+    "commands.md",
+    "configuration.md",
+    "control.md",
+    "counters.md",
+    "metrics.md",
+    "published.md",
+)
 
 
 @cache
 def program_output(*command: str) -> str:
     """The output of a built program."""
-    notes_after_options = subprocess.run(
+    done = subprocess.run(
         [program(command[0]), *command[1:]], check=False, stdout=subprocess.PIPE, text=True
     )
-    if notes_after_options.returncode != 0:
-        raise MistakeError(f"`{' '.join(command)}` ended with {notes_after_options.returncode}")
-    return notes_after_options.stdout
+    if done.returncode != 0:
+        raise MistakeError(f"`{' '.join(command)}` ended with {done.returncode}")
+    return done.stdout
 
 
 def stage_of(row: Json) -> picture.Stage:
@@ -84,6 +93,7 @@ def reference() -> dict[Path, str]:
     description = describe()
     methods = json.loads(program_output("vcmtsd", "describe", "--rpc"))
     texts = (
+        commands_page.render(programs(program("vcmtsd"), program("vcmts-traffic"))),
         configdoc.render(json.loads(program_output("vcmtsd", "schema"))),
         control_page.render(methods),
         counters_page.render(description),

@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_placement(parser)
     quality.add_arguments(parser)
     size.add_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="(default: stdout)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="file to write (default: stdout)"
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -1,59 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes manual pages and shell completion; the build calls it.
-
-It runs the C programs with --help, and reads the argument parsers of the tool `vcmts`.
-"""
+"""Writes manual pages and shell completion; the build calls it."""
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from vcmts import cli
 from vcmts.docs.manual import pages
-from vcmts.docs.manual.commands import Command, parse_command_list, parse_help, parse_parser
+from vcmts.docs.manual.commands import Command
 from vcmts.docs.manual.completion import SHELLS
+from vcmts.docs.manual.programs import programs
 from vcmts.paths import HOME, data
 
-UNBROKEN = "rmargin=9999,opt-doc-col=60"
 NAMES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}  # names of completion files
 OTHERS = {
     "vcmtsd": "OpenVCMTS, the data plane of a DOCSIS 3.1 CMTS",
     "vcmts-traffic": "core network, R-PHY device and cable modems around OpenVCMTS",
 }
-SERVES = (
-    "Serves the service groups of a CMTS: IP packets of a network port to DEPI, and UEPI to IP."
-)
-
-
-def said(program: Path, *words: str) -> str:
-    done = subprocess.run(
-        [program, *words, "--help"],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"ARGP_HELP_FMT": UNBROKEN, "LC_ALL": "C"},
-    )
-    return done.stdout
-
-
-def data_plane(program: Path) -> Command:
-    listed = said(program)
-    names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
-    own = {name: said(program, name) for name in names if name not in ("schema", "describe")}
-    found = parse_command_list("vcmtsd", listed, own | {"schema": "", "describe": ""})
-    return Command("vcmtsd", SERVES, parts=found.parts)
-
-
-def tool() -> Command:
-    parts = []
-    for name in cli.COMMANDS:
-        parser = cli.make_parser([name])
-        chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-        parts.append(parse_parser(chosen.choices[name]))
-    return Command("vcmts", "", parts=tuple(parts))
 
 
 def page_texts(roots: dict[str, Command], schema: str, version: str) -> dict[str, str]:
@@ -86,11 +51,7 @@ def main() -> int:
     parser.add_argument("--read", type=Path, help="dependency file to write for ninja")
     parser.add_argument("outputs", type=Path, nargs="+")
     given = parser.parse_args()
-    roots = {
-        "vcmts": tool(),
-        "vcmtsd": data_plane(given.vcmtsd),
-        "vcmts-traffic": parse_help("vcmts-traffic", said(given.traffic)),
-    }
+    roots = programs(given.vcmtsd, given.traffic)
     schema = subprocess.check_output([given.vcmtsd, "schema"], text=True)
     texts = page_texts(roots, schema, given.version)
     for name, root in roots.items():

@@ -69,13 +69,26 @@ def option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> Optio
     return Option(tuple(action.option_strings), value_name(action), " ".join(text.split()), choices)
 
 
+def described(command: Command, about: str) -> Command:
+    """Gives a command without a text the words beside its name in the list of commands."""
+    return replace(command, text=command.text or f"{about[:1].upper()}{about[1:]}.")
+
+
+def parse_subparsers(
+    action: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[Command]:
+    """The commands of a parser, in its order."""
+    about = {choice.dest: str(choice.help) for choice in action._choices_actions}
+    return [described(parse_parser(part), about[name]) for name, part in action.choices.items()]
+
+
 def parse_parser(parser: argparse.ArgumentParser) -> Command:
     groups, parts = [], []
     for group in parser._action_groups:
         options = []
         for action in group._group_actions:
             if isinstance(action, argparse._SubParsersAction):
-                parts += [parse_parser(part) for part in action.choices.values()]
+                parts += parse_subparsers(action)
             elif action.help != argparse.SUPPRESS and "--help" not in action.option_strings:
                 options.append(option_of(parser, action))
         usual = group.title in ("positional arguments", "options")
@@ -102,12 +115,12 @@ def with_option(group: Group, found: re.Match[str]) -> Group:
     return replace(group, options=(*group.options, Option(names, found[2] or "", found[3])))
 
 
-def parse_help(name: str, said: str) -> Command:
+def parse_help(name: str, printed: str) -> Command:
     """Parses --help of argp without line breaks (ARGP_HELP_FMT)."""
     groups: list[Group] = [Group("", ())]
     text: list[str] = []
     end: list[str] = []
-    for line in said.splitlines():
+    for line in printed.splitlines():
         option = OPTION.fullmatch(line)
         if USAGE.fullmatch(line) or NOTE.match(line) or not line.strip():
             continue
@@ -122,11 +135,11 @@ def parse_help(name: str, said: str) -> Command:
     return Command(name, " ".join(text), tuple(g for g in groups if g.options), "\n".join(end))
 
 
-def parse_command_list(name: str, said: str, helps: dict[str, str]) -> Command:
+def parse_command_list(name: str, printed: str, helps: dict[str, str]) -> Command:
     """Parses --help that lists commands. `helps`: the help of each command."""
     parts = []
-    for word, about in WORD.findall(said):
+    for word, about in WORD.findall(printed):
         own = helps[word]
         part = parse_help(f"{name} {word}", own) if own else Command(f"{name} {word}", "")
-        parts.append(replace(part, text=part.text or f"{about[0].upper()}{about[1:]}."))
+        parts.append(described(part, about))
     return Command(name, "", parts=tuple(parts))

@@ -11,7 +11,7 @@ from vcmts.jsons import Json
 STATUS = {
     "0": "all is well",
     "1": "packets were lost or corrupted, or something failed in service",
-    "2": "a mistake in arguments or configuration, told in a line",
+    "2": "a mistake in arguments or configuration; a line on stderr names it",
 }
 
 
@@ -130,7 +130,7 @@ def overview(about: str, commands: dict[str, str], end: str, version: str) -> st
 
 def keys(schema: Json, path: str) -> Iterator[str]:
     """A heading and the keys of a map, then those of nested maps."""
-    yield f".SS {plain(path) if path else 'The top of the file'}"
+    yield f".SS {plain(path) if path else 'Top level of the file'}"
     if path:
         yield f"{words(sentence(schema['description']))}."
     needed = set(schema.get("required", schema.get("else", {}).get("required", ())))
@@ -139,10 +139,10 @@ def keys(schema: Json, path: str) -> Iterator[str]:
             continue
         text = f"{sentence(value['description'])}. Allowed: {allowed(value)}."
         text += f" Default: {default(value)}." if default(value) else ""
-        text += " It must be there." if name in needed else ""
+        text += " Required." if name in needed else ""
         yield entry(f"\\fB{plain(name)}\\fR", words(text))
     if any("$ref" in value for value in schema["properties"].values()):
-        yield ".PP\nAnd every key of the top of the file but the list itself."
+        yield ".PP\nEach also has every key of the top level except the list itself."
     for name, value in schema["properties"].items():
         key_path = f"{path}.{name}" if path else name
         if "properties" in value:
@@ -154,7 +154,7 @@ def keys(schema: Json, path: str) -> Iterator[str]:
 def configuration(schema: Json, example: str, version: str) -> str:
     shown = [*head("vcmts.yaml", 5, "configuration of the OpenVCMTS data plane", version)]
     about = "A YAML file of one service group, or of a server of several. `vcmts profile` writes "
-    about += "one by the name of a published test configuration, `vcmts validate` tells mistakes."
+    about += "a published test configuration. `vcmts validate` reports mistakes."
     shown += [".SH DESCRIPTION", words(about), ".SH KEYS", *keys(schema, "")]
     shown += [".SH EXAMPLE", lines(example)]
     shown += [".SH SEE ALSO", "\\fBvcmtsd\\fR(1),\n\\fBvcmts\\-validate\\fR(1)"]
