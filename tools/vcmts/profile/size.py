@@ -72,9 +72,7 @@ OPTIONS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, low, high, text in OPTIONS:
-        parser.add_argument(
-            f"--{name}", metavar="N", type=int, help=f"{text}; {low} to {high:,}".replace(",", "")
-        )
+        parser.add_argument(f"--{name}", metavar="N", type=int, help=f"{text}; {low} to {high}")
 
 
 def checked(values: dict[str, int | None]) -> Sizes:
