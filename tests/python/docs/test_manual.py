@@ -152,5 +152,5 @@ def test_site_has_all_commands_and_options() -> None:
 def test_markdown_syntax_is_escaped() -> None:
     option = Option(("--x",), "A|B", "<b> *it* `a_b` [1]", ("p", "q"))
     page = commands_page.render({"t": Command("t", "x_y", (Group("", (option,)),), end="<e>")})
-    assert r"| `--x=A\|B` | \<b> \*it\* `a_b` \[1]: `p`, `q` |" in page.splitlines()
+    assert r"| `--x=A\|B` | &lt;b&gt; \*it\* `a_b` \[1]: `p`, `q` |" in page.splitlines()
     assert "\nx\\_y\n" in page and "```text\n<e>\n```" in page

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generates the page on all commands and their options."""
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -23,10 +24,14 @@ def name_of(option: Option) -> str:
     return f"`{', '.join(option.names)}{value}`"
 
 
+def escape(text: str) -> str:
+    return re.sub(r"([*_\[])", r"\\\1", html.escape(text, quote=False))
+
+
 def plain(text: str) -> str:
     """Escapes what Markdown takes for tags and emphasis, outside of `code`."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(p if p.startswith("`") else re.sub(r"([<*_\[])", r"\\\1", p) for p in parts)
+    return "".join(p if p.startswith("`") else escape(p) for p in parts)
 
 
 def meaning(option: Option) -> str:
