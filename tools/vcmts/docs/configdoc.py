@@ -62,7 +62,7 @@ def default(schema: Schema) -> str:
 def rows(schema: Schema) -> Iterator[tuple[str, ...]]:
     needed = set(schema.get("required", schema.get("else", {}).get("required", ())))
     for name, value in schema["properties"].items():
-        if "$ref" in value:  # a key of the top of the file
+        if "$ref" in value:  # a key of the top level
             continue
         key = f"**`{name}`**" if name in needed else f"`{name}`"
         yield key, value["description"], allowed(value), default(value)
@@ -70,12 +70,13 @@ def rows(schema: Schema) -> Iterator[tuple[str, ...]]:
 
 def sections(schema: Schema, path: str) -> Iterator[str]:
     """A heading and table for this map, then for every map inside it."""
-    yield f"\n### {f'`{path}`' if path else 'The top of the file'}\n"
+    yield f"\n### {f'`{path}`' if path else 'Top level'}\n"
     if path:
         yield f"{sentence(schema['description'])}.\n"
     yield from table("key | meaning | allowed | default", rows(schema))
-    if any("$ref" in value for value in schema["properties"].values()):
-        yield "\nAnd every key of the top of the file but the list itself."
+    shared = [f"`{name}`" for name, value in schema["properties"].items() if "$ref" in value]
+    if shared:
+        yield f"\nThese keys are as at the top level: {', '.join(shared)}."
     for name, value in schema["properties"].items():
         key_path = f"{path}.{name}" if path else name
         if "properties" in value:
@@ -89,14 +90,18 @@ def filter_set(year: FilterSet) -> str:
     rules = kind.ipv4_rules + kind.ipv6_rules
     return (
         f"{kind.groups} groups of {rules} rules ({kind.ipv4_rules} IPv4, {kind.ipv6_rules} IPv6), "
-        f"{kind.groups_a_modem} a modem"
+        f"{kind.groups_a_modem} per modem"
     )
+
+
+def after_licence(path: Path) -> str:
+    return path.read_text(encoding="utf-8").split("\n", 1)[1].rstrip("\n")
 
 
 def placeholders(schema: Schema) -> dict[str, str]:
     return {
-        "EXAMPLE": EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[1],  # not the licence
-        "SERVER_EXAMPLE": SERVER_EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[1],
+        "EXAMPLE": after_licence(EXAMPLE),
+        "SERVER_EXAMPLE": after_licence(SERVER_EXAMPLE),
         "KEYS": "\n".join(sections(schema, "")),
         "GRAMMAR": GRAMMAR,
         "NAMES": "\n".join(f"- `{name}`" for name in PUBLISHED),

@@ -9,20 +9,22 @@ from vcmts.docs.configdoc import table
 from vcmts.published import BOUNDS, Figure, Published
 
 HEAD = Path(__file__).with_name("published.md.in")
-MACHINES = "machine | CPU | clock, GHz: | cores a socket: | sockets at work: | software | source"
-MIXES = "mix | bytes: share | mean, bytes: | source"
-SETUPS = " | modems: | addresses: | filters | classifiers | queues | CRC | crypto | source"
-RULES = "rules | a server: | a socket: | a service group: downstream: | upstream: | "
+MACHINES = "machine | CPU | clock, GHz: | cores per socket: | sockets in use: | software, NICs | "
+MACHINES += "source"
+MIXES = "mix | frame bytes: share of packets | mean, bytes: | source"
+SETUPS = "setup | modems: | addresses per modem: | filters | classifiers | queues | CRC | crypto | "
+SETUPS += "source"
+RULES = "rules | per server: | per socket: | per service group: downstream: | upstream: | "
 RULES += "control plane: | note"
-PROFILES = "`--machine` | machine | rules | measured with | figures"
+PROFILES = "`--machine` | machine | rules | channels, crypto | figures"
 Row = tuple[str, ...]
 
 
 def row(figure: Figure) -> Row:
-    said = figure.how
+    origin = figure.how
     if figure.formula:
         names = ", ".join(f"{name}: `{source}`" for name, source in figure.names.items())
-        said += f": `{figure.formula}`" + (f" ({names})" if names else "")
+        origin += f": `{figure.formula}`" + (f" ({names})" if names else "")
     conditions = "; ".join(text for text in (figure.conditions, figure.note) if text)
     return (
         f"`{figure.id}`",
@@ -30,7 +32,7 @@ def row(figure: Figure) -> Row:
         conditions,
         figure.machine,
         f"{figure.paper}: {figure.where}",
-        said,
+        origin,
     )
 
 
@@ -38,7 +40,7 @@ def quantities(published: Published) -> Iterator[str]:
     """A table per quantity, in the order of the file."""
     for quantity in dict.fromkeys(f.quantity for f in published.figures.values()):
         yield f"### {quantity[0].upper()}{quantity[1:]}\n"
-        heads = "figure | value: | conditions | machine | place | how"
+        heads = "figure | value: | conditions | machine | source | origin"
         yield from table(heads, map(row, published.of(quantity)))
         yield ""
 
@@ -73,8 +75,8 @@ def rules(published: Published) -> Iterator[Row]:
 def profiles(published: Published) -> Iterator[Row]:
     for name, p in published.profiles.items():
         figures = dict.fromkeys([*p.downstream.values(), *p.total.values(), p.upstream])
-        said = ", ".join(f"`{figure}`" for figure in figures if figure)
-        yield f"`{PREFIX}{name}`", p.machine, p.rules, f"{p.channels}, {p.crypto}", said
+        names = ", ".join(f"`{figure}`" for figure in figures if figure)
+        yield f"`{PREFIX}{name}`", p.machine, p.rules, f"{p.channels}, {p.crypto}", names
 
 
 def render(published: Published) -> str:
@@ -94,9 +96,9 @@ def render(published: Published) -> str:
             part("Papers", *papers),
             part("Machines", *table(MACHINES, machines(published))),
             part("Mixes", *table(MIXES, mixes(published))),
-            part("What was configured", *table(SETUPS, setups(published))),
-            part("What contradicts itself", *notes),
-            part("What is set aside", *table(RULES, rules(published))),
+            part("Test configurations", *table(SETUPS, setups(published))),
+            part("Contradictions", *notes),
+            part("Cores set aside", *table(RULES, rules(published))),
             part("Profiles for sizing", *table(PROFILES, profiles(published))),
             part("Figures", *quantities(published)),
         )
