@@ -19,8 +19,7 @@ static bool may_receive(const struct us_receive *stage) {
 	       stage->transmit->count < stage->transmit->max;
 }
 
-/* Whether all received packets have reached the reorder queues and reassembly. */
-static bool queues_flushed(const struct us_receive *stage) {
+bool us_receive_flushed(const struct us_receive *stage) {
 	return stage->bursts->count == 0 && stage->segments->count == 0 &&
 	       stage->extract->cursor.segment == NULL;
 }
@@ -44,7 +43,7 @@ static void source_was_empty(struct us_receive *stage, uint64_t emptied) {
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_receive *stage = ctx;
-	bool flushed = queues_flushed(stage);
+	bool flushed = us_receive_flushed(stage);
 	uint64_t bytes = 0, emptied;
 
 	(void)n;

@@ -28,4 +28,8 @@ struct us_receive {
 	uint64_t flushed_until;
 };
 
+/* Whether the queues are empty: all received packets have reached the reorder queues and
+ * reassembly. */
+bool us_receive_flushed(const struct us_receive *stage);
+
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -137,10 +137,11 @@ def test_valid_traffic_matches_model(name: str, seed: int, tmp_path: Path) -> No
     check(replay_upstream_changes(tmp_path, TEXT, sent, CHANGES[name](sent)))
 
 
+@pytest.mark.parametrize("seed", [2, 11])
 @pytest.mark.parametrize("name", CHANGES)
-def test_damaged_traffic_matches_model(name: str, tmp_path: Path) -> None:
+def test_damaged_traffic_matches_model(name: str, seed: int, tmp_path: Path) -> None:
     """At the change, many packets are pending because others are missing."""
-    random = Random(name)
+    random = Random(f"{name}{seed}")
     sender = sending(7, parse_config(TEXT), most=150)
     packets = impair_by_loss(random, impair_by_order(random, sender.packets))
     sent = records_of(packets, START_NS, GAP_NS)

@@ -100,6 +100,27 @@ CASE(reorder_timer_waits_for_queued_segment) {
 	assert_int_equal(kit_counter(COUNTER_SEGMENTS_MISSING), 0);
 }
 
+/* The missing segment is in a packet behind three gaps. The timer of the last gap expires together
+ * with that of the segments, which began when the first gap was skipped. */
+CASE(segments_of_expired_packets_precede_segment_timer) {
+	kit_send(SEGMENTED, "\xff", 1);
+	kit->psp[0][0]++;
+	kit->segment[SEGMENTED]++;
+	kit_send_frame(SEGMENTED, 100);
+	kit->psp[0][0]++;
+	kit_send_frame(PLAIN, 100);
+	kit->psp[0][0]++;
+	kit->segment[SEGMENTED] = 1;
+	kit_send_segment(SEGMENTED, KIT_NO_POINTER, "\xff", 1);
+	kit_settle();
+	for (int gap = 1; gap <= 3; gap++) {
+		kit_advance(kit->sg.upstream.reorder_timeout_ns);
+		assert_int_equal(kit_counter(COUNTER_PSP_GAPS), gap);
+	}
+	assert_int_equal(kit_counter(COUNTER_SEGMENTS_MISSING), 0);
+	kit->segment[SEGMENTED] = 3;
+}
+
 /* Sends a unit of this many packets in fragments of 1,900 bytes. */
 static void send_unit(unsigned packets) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
