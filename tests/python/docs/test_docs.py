@@ -217,7 +217,7 @@ def test_metrics_page_is_ordered_by_subject() -> None:
         for head, text in zip(parts[::2], parts[1::2], strict=True)
     }
     assert list(result) == [
-        "How to ask for them",
+        "Select metrics",
         *("Downstream channels and bonding groups", "Downstream", "The process", "Service flows"),
     ]
     assert result["Downstream"] == [

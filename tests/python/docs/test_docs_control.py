@@ -61,11 +61,11 @@ def test_page_describes_methods() -> None:
         "| **`counts.NAME`** | integer | a number |",
     ):
         assert row in section, row
-    assert "It is refused (-32000) where there is one." in section
+    assert "Error -32000: there is one." in section
     assert '"params": {"flow": {"id": 5, "state": "active", "rate": "1 kbps"}}' in section
     assert "./vcmts control flow.add flow='{" in section
     assert "| [`flow.none`](#flownone) | nothing |" in page
-    assert "It takes no parameters." in page
+    assert "This method has no parameters." in page
 
 
 def test_examples_have_the_type() -> None:

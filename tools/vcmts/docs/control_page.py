@@ -12,15 +12,17 @@ from vcmts.jsons import Json
 
 HEAD = Path(__file__).with_name("control.md.in")
 CODES = {
-    -32700: "no JSON, or deeper than 32 levels; the connection ends",
-    -32600: "no request, more than 64 in an array, or more than 1 MiB",
-    -32601: "no such method",
-    -32602: "a parameter is missing, unknown or not allowed: which one, what was found, what is "
-    "allowed",
-    -32603: "memory ran out: nothing was changed, but where the message says that it was done, "
-    "or may have been",
-    -32000: "what was asked for cannot be done: which object, which key and why; nothing was "
-    "changed",
+    -32700: "invalid JSON. If the input is no object or array, or has more than 32 levels, "
+    "`vcmtsd` disconnects the client",
+    -32600: "invalid request object, an array of 0 or more than 64 requests, or more than 1 MiB. "
+    "After more than 1 MiB, `vcmtsd` disconnects the client",
+    -32601: "unknown method",
+    -32602: "a parameter is missing, unknown or invalid. The message has its name, the value found "
+    "and what is allowed",
+    -32603: "no memory left. Nothing was changed, unless the message states that the request was "
+    "or may have been done",
+    -32000: "the request cannot be done. The message has the object, the key and the reason. "
+    "Nothing was changed",
 }
 
 
@@ -31,7 +33,8 @@ def kind(schema: Json) -> str:
     if isinstance(found, list):
         return " or ".join(kind(schema | {"type": one}) for one in found)
     if found == "array":
-        return f"list of {kind(schema['items'])}s"
+        item = kind(schema["items"])
+        return f"list of {item}s" if "list of" not in item else f"list of lists{item[4:]}"
     return {"string": "text", "object": "map"}.get(str(found), str(found))
 
 
@@ -109,10 +112,10 @@ def section(method: Json) -> Iterator[str]:
     if method["params"]:
         yield from (*params_table(method), "")
     else:
-        yield "It takes no parameters.\n"
+        yield "This method has no parameters.\n"
     yield from (*result_table(method["result"]["schema"]), "")
     for error in method["errors"]:
-        yield f"It is refused ({error['code']}) where {error['message']}.\n"
+        yield f"Error {error['code']}: {error['message']}.\n"
     words = [method["name"], *(word(name, value) for name, value in given.items())]
     request = {"jsonrpc": "2.0", "method": method["name"], "params": given, "id": 1}
     answer = {"jsonrpc": "2.0", "result": example(method["result"]["schema"]), "id": 1}
@@ -126,7 +129,7 @@ def render(document: Json) -> str:
     codes = [(str(code), text) for code, text in CODES.items()]
     words = {
         "ERRORS": "\n".join(table("code | meaning", codes)),
-        "METHODS": "\n".join(table("method | does", rows)),
+        "METHODS": "\n".join(table("method | description", rows)),
         "EACH": "\n".join(line for method in methods for line in section(method)),
     }
     text = HEAD.read_text(encoding="utf-8")

@@ -29,25 +29,35 @@ def identity_rows(direction: str) -> str:
     """The table of a direction's identities."""
     rows = []
     for identity in identities.IDENTITIES[direction]:
-        when = "always" if identity.always else "nothing dropped"
+        when = "always" if identity.always else "complete run"
         if identity.unless:
             when += f", `{identity.unless}` = 0"
         shown = re.sub(r"[.\w]+", r"`\g<0>`", identity.text)
         rows.append((shown, when))
-    return "\n".join(configdoc.table("identity | judged where", rows))
+    return "\n".join(configdoc.table("identity | checked", rows))
 
 
 def identities_part() -> str:
     return f"""## Identities
 
-When `./vcmts run` has ended it holds these sums against each other, of all service groups together
-and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
-traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
-`by_kind`, `by_modem`, `of_left` (modems that have left), `records` and `in_bursts` bandwidth
-requests. `drop.name` are the drops for a reason, and `refused_` tells of packets that vcmtsd has to
-drop ([traffic](traffic.md#what-has-to-be-dropped)). Bytes may differ by a VLAN tag for each frame.
-*Nothing dropped*: but these by vcmtsd, nothing lost or overtaken by a change of the configuration,
-and no MAPs are sent.
+At its end, `./vcmts run` compares these sums, those of each service group and those of all groups
+together. It fails if two of them differ. *Complete run* means:
+
+- vcmtsd dropped only the packets that it must drop, and sent no MAPs and UCDs.
+- No packet was lost, corrupted or duplicated, and the configuration did not change.
+
+| name | value |
+| --- | --- |
+| `name` | the counter of vcmtsd above |
+| `.name`, `.part.name` | the counter of the traffic program ([results](results.md)) |
+| `channels.name` | sum over the channels of the downstream scheduler |
+| `by_kind`, `by_modem`, `of_left` | bandwidth requests of all kinds, all modems, removed modems |
+| `records`, `in_bursts` | bandwidth requests in request records, and all others |
+| `drop.name` | drops for the reason `name` |
+| `refused_name` | `name` of packets that vcmtsd [must drop](traffic.md#what-has-to-be-dropped) |
+| `refused_at_port_name` | `name` of those that a shared port must drop |
+
+Sums of bytes may differ by the VLAN tags, 4 bytes per frame.
 
 ### Downstream
 
@@ -68,14 +78,17 @@ def render(description: Json) -> str:
     port = description["shared_port"]
     return f"""# Counters
 
-Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
-in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
-drop reason. They and the other counters stand with the stages, in `src/pipeline/downstream.def`,
-`upstream.def` and `sharing.def`.
+This page defines all drop reasons and counters of vcmtsd. The names are keys of
+[results](results.md) and of [`counters.get`](control.md#countersget). [Metrics](metrics.md) have
+names of their own.
+
+Each dropped packet counts under exactly one drop reason. Whenever the workers are between two
+rounds, the received packets are the sum of those transmitted, dropped and pending. Reasons and
+counters are defined in `src/pipeline/downstream.def`, `upstream.def` and `sharing.def`.
 
 ## Downstream: drop reasons
 
-Each counts packets.
+All of them count packets.
 
 {table("name | meaning", drops_of(down, *UNITS))}
 
@@ -85,7 +98,7 @@ Each counts packets.
 
 ## Upstream: drop reasons
 
-Four kinds of things are counted, and each kind adds up by itself ([upstream](upstream.md)).
+The upstream counts four [units](upstream.md#units). This sum applies to each of them.
 
 {upstream_drops(up)}
 
@@ -95,7 +108,7 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 
 ## Shared ports: drop reasons
 
-Of a port that service groups share ([sharing](sharing.md)), before a packet is one of theirs.
+These count packets that a [shared port](sharing.md) drops, outside of the groups' pipelines.
 
 {table("name | meaning", drops_of(port, *UNITS))}
 

@@ -17,18 +17,18 @@ SUBJECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Downstream", ("vcmts_downstream_",)),
     ("Upstream", ("vcmts_upstream_", "vcmts_requests_")),
-    ("Stages, and how packets are found", ("vcmts_stage_", "vcmts_polls_", "vcmts_look")),
+    ("Stages, polls and lookups", ("vcmts_stage_", "vcmts_polls_", "vcmts_look")),
     ("Delay and latency", ("vcmts_pipeline_", "vcmts_scheduler_")),
-    ("Polling threads", ("vcmts_worker_",)),
+    ("Workers", ("vcmts_worker_",)),
     ("Ports", ("vcmts_port_", "vcmts_ethdev_")),
     (REST, ()),
-    ("The endpoint for scrapers", ("vcmts_http_",)),
+    ("The metrics endpoint", ("vcmts_http_",)),
     ("Modems", ("vcmts_modem_",)),
     ("Service flows", ("vcmts_flow_",)),
 )
 ON_REQUEST = {
-    "modems": "Only where modems are asked for: one by its MAC address, or all of a service group.",
-    "flows": "Only where service flows are asked for: those of a modem, or all of a service group.",
+    "modems": "Only if the request selects modems: one modem, or those of a service group.",
+    "flows": "Only if the request selects service flows: those of one modem or service group.",
 }
 
 HEAD = Path(__file__).with_name("metrics.md.in")
@@ -48,7 +48,7 @@ def section(subject: str, metrics: Sequence[Json]) -> Iterator[str]:
     yield f"\n## {subject}\n"
     for wanted in sorted({metric["wanted"] for metric in metrics} & ON_REQUEST.keys()):
         yield f"{ON_REQUEST[wanted]}\n"
-    yield from table("name | type | unit | labels | what", map(row, metrics))
+    yield from table("name | type | unit | labels | meaning", map(row, metrics))
 
 
 def render(metrics: Sequence[Json]) -> str:

@@ -141,8 +141,10 @@ def keys(schema: Json, path: str) -> Iterator[str]:
         text += f" Default: {default(value)}." if default(value) else ""
         text += " Required." if name in needed else ""
         yield entry(f"\\fB{plain(name)}\\fR", words(text))
-    if any("$ref" in value for value in schema["properties"].values()):
-        yield ".PP\nEach also has every key of the top level except the list itself."
+    shared = [f"`{name}`" for name, value in schema["properties"].items() if "$ref" in value]
+    if shared:
+        text = f"These keys are as at the top level: {', '.join(shared)}."
+        yield f".PP\n{words(text)}"
     for name, value in schema["properties"].items():
         key_path = f"{path}.{name}" if path else name
         if "properties" in value:
