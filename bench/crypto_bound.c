@@ -6,28 +6,32 @@
 #include <rte_cycles.h>
 
 #include "middle.h"
+#include "pipeline.h"
 #include "random/deck.h"
 #include "wire/docsis_mac.h"
 
-/* As many frames as the benchmark has in flight, so that caches are as warm: downstream a batch;
- * upstream less than two bursts, whose frames have just been copied. */
-#define FRAMES_DOWN 1024
+/* As many frames as the pipeline has in its caches when it calls the provider. Upstream these are
+ * less than two CRYPTO_BURST, as reassembly has just copied them. */
+#define FRAMES_DOWN BENCH_BATCH
 #define FRAMES_UP 100
 #define FRAMES_MAX FRAMES_DOWN
 #define MAX_ROUNDS 65536
 
+/* A measurement: frames that are prepared once, and processed in place in each round. Upstream their CRCs are
+ * wrong. */
 struct bound {
 	struct server *server;
-	const struct served_group *group; /* the only group */
+	const struct served_group *group; /* the server has no other */
 	enum crypto_direction direction;
 	struct crypto_queue *queue;
-	unsigned frames;
-	unsigned count; /* frames passed to the provider */
+	unsigned frames; /* packets of the mix in a round */
+	/* of these, passed to the provider: used elements of `list` and `keys` */
+	unsigned count;
 	struct crypto_frame list[FRAMES_MAX];
 	struct crypto_key keys[FRAMES_MAX];
 };
 
-/* Bytes before the PDU in frames passed to the provider. */
+/* Bytes before the PDU. Upstream the MAC header is already removed. */
 static uint16_t header_size(const struct bound *b) {
 	return b->direction == CRYPTO_DOWNLINK ? DOCSIS_DOWN_HEADER_MAX : 0;
 }
@@ -51,18 +55,18 @@ static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 		.clear = (uint16_t)(header_size(b) + DOCSIS_CLEAR_SIZE),
 		.parts = sa->cipher == CIPHER_NONE ? 0 : CRYPTO_CIPHER,
 	};
-	if (down || b->group->sg->upstream.verify_crc)
+	if (down ? b->group->sg->crypto.generate_crc : b->group->sg->upstream.verify_crc)
 		f->parts |= CRYPTO_CRC;
 }
 
-/* Returns false if no mbuf is free. */
+/* Adds a frame with a PDU of `size` bytes, to which the CRC is added. Returns false if no mbuf is free. */
 static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
 	bool down = b->direction == CRYPTO_DOWNLINK;
 	uint16_t frame = (uint16_t)(header_size(b) + size + RTE_ETHER_CRC_LEN);
 	struct rte_mbuf *m;
 
 	if (!down && b->group->sg->modems[modem].security.cipher == CIPHER_NONE)
-		return true; /* not passed to the provider */
+		return true; /* 0 cycles: the pipeline checks the CRC of clear frames itself */
 	m = rte_pktmbuf_alloc(down ? b->server->pools.packets : b->server->pools.frames);
 	if (m == NULL)
 		return false;
@@ -71,6 +75,7 @@ static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
 	return true;
 }
 
+/* Frame f has the key of modem f modulo all. Returns false if mbufs or memory are short. */
 static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	struct random random = {.state = 1};
 	struct deck deck;
@@ -88,6 +93,7 @@ static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	return f == b->frames;
 }
 
+/* Collects up to a burst; the frames stay in `list`. */
 static void collect(struct bound *b) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
@@ -96,9 +102,9 @@ static void collect(struct bound *b) {
 	crypto_collect(b->queue, good, failed, &failures);
 }
 
-/* Processes all frames once, in the pipeline's bursts. Frames left in the provider come out with
- * the next burst, as nothing is flushed in between. Returns the elapsed reference cycles. */
-static uint64_t handle_all(struct bound *b) {
+/* Processes all frames once, in the pipeline's bursts. Frames that wait in the provider for others come out
+ * with a later burst. Returns the elapsed reference cycles. */
+static uint64_t process_all(struct bound *b) {
 	uint64_t start = rte_rdtsc();
 
 	for (unsigned given = 0; given < b->count;) {
@@ -110,7 +116,7 @@ static uint64_t handle_all(struct bound *b) {
 	return rte_rdtsc() - start;
 }
 
-/* Mean of the middle half, as for the pipeline's batches. */
+/* Reference cycles per packet: mean of the middle half, as for the pipeline's batches. -1 without rounds. */
 static double mean(uint64_t *rounds, unsigned count, unsigned frames) {
 	struct middle half = middle_half(rounds, count, sizeof(*rounds));
 	uint64_t sum = 0;
@@ -138,9 +144,9 @@ double crypto_bound(struct server *s, enum crypto_direction direction, const str
 	if (b.queue == NULL)
 		return -1;
 	ready = frames_prepare(&b, mix);
-	/* at least once, even if other programs have the core */
+	/* at least one round, even if the thread was descheduled until `end` */
 	while (ready && count < MAX_ROUNDS && (count == 0 || rte_rdtsc() < end))
-		rounds[count++] = handle_all(&b);
+		rounds[count++] = process_all(&b);
 	while (b.queue->pending > 0)
 		collect(&b);
 	for (unsigned f = 0; f < b.count; f++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the bound of a direction: its crypto alone, with the same mix of sizes, through the server's
- * crypto provider, with everything prepared beforehand. Downstream: CRC and BPI+ encryption. Upstream:
- * decryption for modems that encrypt, and the CRC check if configured.
+ * Measures a lower bound of a direction's cycles: its crypto alone, with the same mix of sizes, through the
+ * server's crypto provider, with everything prepared beforehand. Downstream: BPI+ encryption, and the CRC
+ * if configured. Upstream: decryption for modems that encrypt, and the CRC check if configured.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 #include "core/mix.h"
 #include "server/server.h"
 
-/* Processes frames with sizes of the mix and the keys of all modems in round robin, for about
- * `milliseconds`. Returns reference cycles per packet, or -1 if mbufs are short. */
+/* Processes up to 1024 frames downstream and 100 upstream repeatedly, for about `milliseconds`. Sizes
+ * are drawn from the mix; each frame has the next modem's key, so large groups use only their first modems'.
+ * Returns reference cycles per packet of the mix, or -1 without a message if mbufs, memory or a queue are
+ * missing. */
 double crypto_bound(struct server *s, enum crypto_direction direction, const struct mix *mix,
 		    unsigned milliseconds);
