@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "maps_load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
@@ -8,12 +9,16 @@
 #include "random/random.h"
 #include "scheduler/maps/maps.h"
 
-#define FRAME 27648 /* 135 us */
+#define FRAME_SAMPLES 27648 /* of an OFDMA frame: 135 us */
 #define FRAME_MINISLOTS 235
 #define MINISLOT_BYTES 48
 #define BATCH 32 /* requests that arrive together, as from the ring */
-#define SETTLE 50 /* rounds before the measurement */
+#define SEGMENT_HEADER 8
+/* mean bytes of a grant that carry no data: the header, and half a minislot of padding */
+#define GRANT_OVERHEAD (SEGMENT_HEADER + MINISLOT_BYTES / 2)
+#define SETTLE 50 /* MAP intervals before the measurement */
 
+/* name, modems, channels, MAP interval in ms, load, mean bytes of a request */
 const struct maps_case maps_cases[MAPS_CASES] = {
 	{"300 modems, 4 channels, 2 ms", 300, 4, 2, 0.9, 2000},
 	{"300 modems, 8 channels, 1 ms", 300, 8, 1, 0.9, 2000},
@@ -26,15 +31,18 @@ struct load {
 	const struct maps_case *c;
 	struct maps *m;
 	struct random random;
-	uint64_t now;
-	double owing; /* bytes still to be requested */
+	uint64_t now; /* samples: when the latest MAPs were due */
+	/* bytes to request until the load is met; below 0: requested in advance */
+	double owing;
 };
 
+/* Returns NULL after a message. */
 static struct maps *create(const struct maps_case *c) {
 	struct maps_channel channels[MAPS_MAX_CHANNELS];
 	struct maps_sid sids[MAPS_MAX_CHANNELS];
 	struct maps_config config = {
 		.channels = channels, .channel_count = c->channels, .flows = c->modems};
+	const char *why = NULL;
 	struct maps *m;
 
 	for (uint32_t i = 0; i < c->channels; i++)
@@ -42,7 +50,7 @@ static struct maps *create(const struct maps_case *c) {
 			.kind = MAPS_OFDMA,
 			.id = (uint8_t)(i + 1),
 			.data_iuc = MAP_PROFILE_13,
-			.frame = FRAME,
+			.frame = FRAME_SAMPLES,
 			.frame_minislots = FRAME_MINISLOTS,
 			.minislot_bytes = MINISLOT_BYTES,
 			.interval = (uint32_t)(c->map_ms * (MAPS_HZ / 1000)),
@@ -53,22 +61,28 @@ static struct maps *create(const struct maps_case *c) {
 			.data_start = 3,
 			.data_end = 8,
 		};
-	m = maps_create(&config, NULL);
+	m = maps_create(&config, &why);
 	for (uint32_t f = 0; m != NULL && f < c->modems; f++) {
 		const struct maps_cluster cluster = {sids, c->channels};
 
 		for (uint32_t i = 0; i < c->channels; i++)
 			sids[i] = (struct maps_sid){(uint16_t)i, (uint16_t)(f + 1)};
-		maps_set_flow(m, f,
-			      &(struct maps_flow){
-				      .sustained = 100000000,
-				      .sustained_burst = 1000000,
-				      .header_bytes = 8,
-				      .clusters = &cluster,
-				      .cluster_count = 1,
-			      },
-			      0);
+		why = maps_set_flow(m, f,
+				    &(struct maps_flow){
+					    .sustained = 100000000,
+					    .sustained_burst = 1000000,
+					    .header_bytes = SEGMENT_HEADER,
+					    .clusters = &cluster,
+					    .cluster_count = 1,
+				    },
+				    0);
+		if (why != NULL) {
+			maps_free(m);
+			m = NULL;
+		}
 	}
+	if (m == NULL)
+		fprintf(stderr, "%s: %s\n", c->name, why);
 	return m;
 }
 
@@ -78,14 +92,15 @@ static int by_size(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* The median stands for many equal operations, as some are interrupted. */
+/* Sorts the values and returns their median, which interruptions hardly change. */
 static double median_of(uint32_t *values, uint32_t count) {
 	qsort(values, count, sizeof(*values), by_size);
 	return values[count / 2];
 }
 
-/* Requests of a MAP interval: each has half to one and a half times the average. */
-static uint32_t submit(struct load *l, double bytes, uint32_t *cycles) {
+/* Makes the requests of a MAP interval, of `bytes` with grant overhead; each has 0.5 to 1.5 times the case's
+ * mean. Returns their number; `cycles` gets the time in maps_request(). */
+static uint32_t make_requests(struct load *l, double bytes, uint32_t *cycles) {
 	struct maps_request batch[BATCH];
 	uint32_t count = 0, all = 0;
 	uint64_t elapsed = 0;
@@ -99,7 +114,7 @@ static uint32_t submit(struct load *l, double bytes, uint32_t *cycles) {
 				.channel = (uint16_t)random_below(&l->random, l->c->channels),
 				.bytes = l->c->bytes / 2 + random_below(&l->random, l->c->bytes),
 			};
-			l->owing -= batch[count].bytes + 32;
+			l->owing -= batch[count].bytes + GRANT_OVERHEAD;
 		}
 		begun = rte_rdtsc();
 		for (uint32_t i = 0; i < count; i++)
@@ -111,7 +126,8 @@ static uint32_t submit(struct load *l, double bytes, uint32_t *cycles) {
 	return all;
 }
 
-static uint32_t make(struct load *l) {
+/* Makes the MAPs of all channels that are due next. Returns the elapsed reference cycles. */
+static uint32_t make_maps(struct load *l) {
 	static struct map map;
 	uint64_t begun = rte_rdtsc();
 
@@ -123,7 +139,7 @@ static uint32_t make(struct load *l) {
 
 int maps_load_run(const struct maps_case *c, uint32_t rounds, struct maps_tally *out) {
 	struct load l = {.c = c, .m = create(c), .random = {.state = 1}};
-	uint32_t frames = (uint32_t)(c->map_ms * (MAPS_HZ / 1000) / FRAME + 0.5);
+	uint32_t frames = (uint32_t)(c->map_ms * (MAPS_HZ / 1000) / FRAME_SAMPLES + 0.5);
 	double bytes = (double)frames * FRAME_MINISLOTS * MINISLOT_BYTES * c->channels * c->load;
 	uint32_t *made = calloc(rounds, sizeof(*made)),
 		 *measured = calloc(rounds, sizeof(*measured)), cycles;
@@ -131,19 +147,21 @@ int maps_load_run(const struct maps_case *c, uint32_t rounds, struct maps_tally 
 
 	*out = (struct maps_tally){0};
 	if (l.m == NULL || made == NULL || measured == NULL) {
+		if (l.m != NULL)
+			fprintf(stderr, "%s: memory is short\n", c->name);
 		maps_free(l.m);
 		free(made);
 		free(measured);
 		return -1;
 	}
 	for (uint32_t i = 0; i < SETTLE; i++) {
-		make(&l);
-		submit(&l, bytes, &cycles);
+		make_maps(&l);
+		make_requests(&l, bytes, &cycles);
 	}
 	maps_counts(l.m, MAPS_NONE, &before);
 	for (uint32_t i = 0; i < rounds; i++) {
-		made[i] = make(&l);
-		out->requests += submit(&l, bytes, &measured[i]);
+		made[i] = make_maps(&l);
+		out->requests += make_requests(&l, bytes, &measured[i]);
 	}
 	out->map_cycles = median_of(made, rounds) * rounds;
 	out->request_cycles = median_of(measured, rounds) * rounds;
@@ -154,7 +172,7 @@ int maps_load_run(const struct maps_case *c, uint32_t rounds, struct maps_tally 
 	out->maps = after.maps - before.maps;
 	out->minislots = after.minislots - before.minislots;
 	out->data_minislots = after.data_minislots - before.data_minislots;
-	out->seconds = (double)rounds * frames * FRAME / MAPS_HZ;
+	out->seconds = (double)rounds * frames * FRAME_SAMPLES / MAPS_HZ;
 	maps_free(l.m);
 	return 0;
 }

@@ -22,8 +22,8 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"runs", 'n', "N", 0, "runs of each, the median is shown (default 5)", 0},
-	{"rounds", 'r', "N", 0, "MAP intervals per run (default 2000)", 0},
+	{"runs", 'n', "N", 0, "runs of each case, the median is shown: 1 to 25 (default 5)", 0},
+	{"rounds", 'r', "N", 0, "MAP intervals per run: 10 to 10000000 (default 2000)", 0},
 	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
@@ -41,43 +41,50 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-static double share(double part, double of) {
+/* 0 if there is nothing to divide by. */
+static double ratio(double part, double of) {
 	return of > 0 ? part / of : 0;
 }
 
-/* Cycles of a request and its grants. */
+/* Reference cycles of the whole scheduler per request, including MAPs without grants. */
 static double per_request(const struct maps_tally *t) {
-	return share(t->request_cycles + t->map_cycles, (double)t->requests);
+	return ratio(t->request_cycles + t->map_cycles, (double)t->requests);
 }
 
-static int by_cycles(const void *a, const void *b) {
+static int by_cycles_per_request(const void *a, const void *b) {
 	double x = per_request(a), y = per_request(b);
 
 	return (x > y) - (x < y);
 }
 
+/*
+ * The figures of the median run; sorts `runs`. In reference cycles: `request` to accept one; `grant` and `map`
+ * to make MAPs, per grant and per MAP; `granted_request` and `values` of per_request(). `used`: share of the
+ * minislots that are granted for data.
+ */
 static json_t *result(const struct maps_case *c, struct maps_tally *runs, unsigned count,
 		      const struct host *host) {
 	const struct maps_tally *t = &runs[count / 2];
 	json_t *values = json_array();
 
-	qsort(runs, count, sizeof(runs[0]), by_cycles);
+	qsort(runs, count, sizeof(runs[0]), by_cycles_per_request);
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(values, json_real(per_request(&runs[i])));
 	return json_pack(
 		"{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:o}", "case",
 		c->name, "modems", (int)c->modems, "channels", (int)c->channels, "map_ms",
-		c->map_ms, "request", share(t->request_cycles, (double)t->requests), "grant",
-		share(t->map_cycles, (double)t->grants), "map",
-		share(t->map_cycles, (double)t->maps), "granted_request", per_request(t),
-		"grants_per_map", share((double)t->grants, (double)t->maps), "used",
-		share((double)t->data_minislots, (double)t->minislots), "share_of_core",
-		share(t->request_cycles + t->map_cycles, (double)host->tsc_hz * t->seconds),
+		c->map_ms, "request", ratio(t->request_cycles, (double)t->requests), "grant",
+		ratio(t->map_cycles, (double)t->grants), "map",
+		ratio(t->map_cycles, (double)t->maps), "granted_request", per_request(t),
+		"grants_per_map", ratio((double)t->grants, (double)t->maps), "used",
+		ratio((double)t->data_minislots, (double)t->minislots), "share_of_core",
+		ratio(t->request_cycles + t->map_cycles, (double)host->tsc_hz * t->seconds),
 		"core_cycles_per_request",
 		per_request(t) * (double)host->core_hz / (double)host->tsc_hz, "runs", (int)count,
 		"values", values);
 }
 
+/* Measures all cases; the report lacks a case of which a run is missing. Returns the exit status. */
 static int measure(const struct options *o) {
 	static struct maps_tally runs[MAX_RUNS];
 	json_t *results = json_array();
