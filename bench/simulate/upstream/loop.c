@@ -139,7 +139,7 @@ static void step(struct loop *l) {
 	while (access_next(l->access, l->now, &event))
 		process_event(l, &event);
 	while (due_next(&l->arrivals) <= l->now && l->error == NULL)
-		loop_source_run(l, due_pop(&l->arrivals).number);
+		loop_source_arrive(l, due_pop(&l->arrivals).number);
 	while (due_next(&l->arriving) <= l->now)
 		arrive(l);
 	if (maps_due(l->maps) <= l->now)

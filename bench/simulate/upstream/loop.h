@@ -20,7 +20,7 @@
 
 /* A queued packet. */
 struct loop_packet {
-	uint64_t arrived;
+	uint64_t arrived; /* samples: at the modem */
 	uint32_t bytes; /* bytes not sent yet */
 };
 
@@ -31,7 +31,7 @@ struct loop_flow {
 	uint64_t next; /* arrival of the next packet, without jitter */
 	struct loop_packet *packets;
 	uint32_t first, count, capacity;
-	uint64_t left; /* departure of its last packet from the CMTS: packets stay in order */
+	uint64_t departed; /* samples: its last packet left the CMTS; packets stay in order */
 };
 
 /* Measurements of a group of flows after the warm-up. */

@@ -13,4 +13,5 @@ void loop_number8(struct fields *f, const char *key, struct bounds b, uint8_t *o
 /* Reads seconds into samples. */
 void loop_samples(struct fields *f, const char *key, struct bounds b, uint32_t *out);
 
+/* Reads a group into `g`, which gets the defaults first. */
 void loop_group_read(struct fields *f, const json_t *json, struct loop_group *g);

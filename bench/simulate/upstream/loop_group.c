@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads one group of flows of a scenario: its traffic, its modems, and the type of its grants. */
+/* Reads one group of flows of a scenario: its traffic, its modems, and its scheduling service. */
 #include <stdio.h>
 #include <string.h>
 
 #include "upstream/loop_fields.h"
 
-#define LIGHT_KM 200. /* km of cable per millisecond */
+#define KM_PER_MS 200. /* speed of light in fibre */
+#define MODEM_KM 8
 #define MODEM_KM_MAX 160
+#define FRAME_BYTES 138
 
-static const struct bounds rates = {0, 1e11};
+static const struct bounds rates = {0, 1e11}; /* bits per second */
 
 static void read_sizes(struct fields *f, struct loop_group *g) {
 	uint32_t count;
@@ -20,7 +22,7 @@ static void read_sizes(struct fields *f, struct loop_group *g) {
 
 		snprintf(size.where + strlen(size.where), 16, "sizes[%u].", i);
 		fields_open(&size, json_array_get(array, i));
-		g->sizes[i].bytes = 128;
+		g->sizes[i].bytes = FRAME_BYTES;
 		fields_number32(&size, "bytes", (struct bounds){16, 16000}, &g->sizes[i].bytes);
 		fields_number(&size, "share", (struct bounds){0.001, 1}, 1e6, &share);
 		g->sizes[i].share = (double)share / 1e6;
@@ -52,11 +54,11 @@ static void read_flow(struct fields *f, struct maps_flow *flow) {
 	flow->sustained_burst = flow->sustained == 0 ? 0 : (uint32_t)burst;
 }
 
-/* Propagation delay one way, in samples; a kilometre takes 5 us. */
+/* Reads kilometres into propagation delays one way, in samples. */
 static void read_distance(struct fields *f, struct loop_group *g) {
-	const double scale = LOOP_SECOND / 1000 / LIGHT_KM;
+	const double scale = LOOP_SECOND / 1000 / KM_PER_MS;
 
-	g->propagation = (uint64_t)(8 * scale);
+	g->propagation = (uint64_t)(MODEM_KM * scale);
 	fields_number(f, "km", (struct bounds){0, MODEM_KM_MAX}, scale, &g->propagation);
 	g->propagation_max = g->propagation;
 	fields_number(f, "km_max", (struct bounds){0, MODEM_KM_MAX}, scale, &g->propagation_max);
@@ -85,9 +87,9 @@ static const struct loop_group group_defaults = {
 	.count = 1,
 	.rate = 100000,
 	.outstanding = 8,
-	.patience = 204800, /* 1 ms */
+	.patience = 204800, /* samples: 1 ms */
 	.request_unit = 4,
-	.sizes = {{138, 1}},
+	.sizes = {{FRAME_BYTES, 1}},
 	.size_count = 1,
 	.excess = 1522,
 };

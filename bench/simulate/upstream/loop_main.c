@@ -18,6 +18,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	return 0;
 }
 
+/* Reads the scenario. Returns false after a message. */
 static bool load(struct loop_scenario *scenario) {
 	json_t *json = program_scenario(NAME, scenario_file);
 	char error[LOOP_ERROR] = "";
@@ -30,6 +31,7 @@ static bool load(struct loop_scenario *scenario) {
 	return error[0] == '\0';
 }
 
+/* Runs the scenario and prints the result as JSON. Returns the exit status. */
 static int simulate(const struct loop_scenario *scenario, FILE *record) {
 	static struct loop l;
 	const char *error = NULL;

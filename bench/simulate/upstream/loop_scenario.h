@@ -41,10 +41,11 @@ struct loop_group {
 	uint32_t size_count;
 	uint64_t propagation, propagation_max; /* samples, one way; spread evenly over the flows */
 	uint32_t channels; /* per flow, in round robin; 0: all */
+	/* unanswered requests, bytes, samples: as in struct access_flow */
 	uint32_t outstanding, request_unit, patience;
 	uint32_t map_loss, request_loss; /* per million */
 	unsigned conduct; /* enum access_conduct */
-	uint32_t excess;
+	uint32_t excess; /* bytes of each request of ACCESS_ENDLESS */
 	struct maps_flow flow; /* without clusters */
 };
 

@@ -16,7 +16,8 @@ static struct loop_measure *measure_of(struct loop *l, const struct loop_flow *f
 	return &l->measures[f->group - l->scenario->groups];
 }
 
-static bool counts(const struct loop *l, uint64_t time) {
+/* Whether `time` is after the warm-up. */
+static bool is_measured(const struct loop *l, uint64_t time) {
 	return time >= l->scenario->warmup;
 }
 
@@ -35,7 +36,8 @@ static double mean_gap(const struct loop_group *g) {
 	return mean_bytes(g) * 8 * MAPS_HZ / (double)g->rate;
 }
 
-static uint32_t size(struct loop *l, const struct loop_group *g) {
+/* Bytes of a frame, drawn by the shares of the sizes. */
+static uint32_t draw_size(struct loop *l, const struct loop_group *g) {
 	double shares = 0, at = fraction(&l->random);
 	uint32_t i = 0;
 
@@ -46,7 +48,8 @@ static uint32_t size(struct loop *l, const struct loop_group *g) {
 	return g->sizes[i].bytes;
 }
 
-static void set_next(struct loop *l, uint32_t flow, double gap) {
+/* Schedules the next arrival `gap` samples after the last, plus jitter; none after the end. */
+static void schedule_next(struct loop *l, uint32_t flow, double gap) {
 	struct loop_flow *f = &l->flows[flow];
 	double late = f->group->regular ? f->group->jitter * MAPS_HZ * fraction(&l->random) : 0;
 
@@ -59,9 +62,10 @@ void loop_source_begin(struct loop *l, uint32_t flow) {
 	const struct loop_group *g = l->flows[flow].group;
 
 	if (g->rate > 0)
-		set_next(l, flow, mean_gap(g) * fraction(&l->random));
+		schedule_next(l, flow, mean_gap(g) * fraction(&l->random));
 }
 
+/* Doubles the ring of packets. Returns false if memory is short. */
 static bool grow(struct loop_flow *f) {
 	uint32_t capacity = f->capacity == 0 ? FIRST_CAPACITY : 2 * f->capacity;
 	struct loop_packet *packets = malloc(capacity * sizeof(*packets));
@@ -77,10 +81,10 @@ static bool grow(struct loop_flow *f) {
 	return true;
 }
 
-void loop_source_run(struct loop *l, uint32_t flow) {
+void loop_source_arrive(struct loop *l, uint32_t flow) {
 	struct loop_flow *f = &l->flows[flow];
 	const struct loop_group *g = f->group;
-	uint32_t bytes = size(l, g);
+	uint32_t bytes = draw_size(l, g);
 	double gap = mean_gap(g);
 
 	if (f->count == f->capacity && !grow(f)) {
@@ -90,24 +94,26 @@ void loop_source_run(struct loop *l, uint32_t flow) {
 	f->packets[(f->first + f->count++) % f->capacity] = (struct loop_packet){l->now, bytes};
 	l->packets++;
 	access_queue(l->access, flow, bytes, l->now);
-	set_next(l, flow, g->regular ? gap : -log(1 - fraction(&l->random)) * gap);
+	/* exponential gaps make a Poisson process */
+	schedule_next(l, flow, g->regular ? gap : -log(1 - fraction(&l->random)) * gap);
 }
 
-static void left(struct loop *l, uint32_t flow, const struct loop_packet *p) {
+/* Counts a completed packet and its latency. */
+static void record_departure(struct loop *l, uint32_t flow, const struct loop_packet *p) {
 	struct loop_measure *m = measure_of(l, &l->flows[flow]);
 
-	if (!counts(l, p->arrived))
+	if (!is_measured(l, p->arrived))
 		return;
-	hdr_record_value(m->latency,
-			 (int64_t)((double)(l->flows[flow].left - p->arrived) * 16 / LOOP_UNIT));
+	hdr_record_value(m->latency, (int64_t)((double)(l->flows[flow].departed - p->arrived) * 16 /
+					       LOOP_UNIT));
 	m->packets++;
 }
 
 void loop_source_depart(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at) {
 	struct loop_flow *f = &l->flows[flow];
 
-	f->left = at > f->left ? at : f->left;
-	if (counts(l, at)) {
+	f->departed = at > f->departed ? at : f->departed;
+	if (is_measured(l, at)) {
 		l->carried[flow] += bytes;
 		measure_of(l, f)->bytes += bytes;
 	}
@@ -119,7 +125,7 @@ void loop_source_depart(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t 
 			return;
 		}
 		bytes -= p->bytes;
-		left(l, flow, p);
+		record_departure(l, flow, p);
 		f->first = (f->first + 1) % f->capacity;
 		f->count--;
 	}

@@ -4,6 +4,19 @@
 
 #include "upstream/loop.h"
 
+/* The default of `sizes`, without elements and with one that has no `bytes`. */
+TEST(default_frames_have_138_bytes) {
+	static const char text[] = "{\"flows\": [{}, {\"sizes\": [{}]}]}";
+	static struct loop_scenario scenario;
+	json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+	char error[LOOP_ERROR];
+
+	assert_true(loop_scenario_read(json, &scenario, error));
+	json_decref(json);
+	assert_int_equal(scenario.groups[0].sizes[0].bytes, 138);
+	assert_int_equal(scenario.groups[1].sizes[0].bytes, 138);
+}
+
 /* The measures, the flows and the access network count the same bytes. */
 TEST(byte_counts_agree) {
 	static const char text[] =
