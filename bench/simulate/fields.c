@@ -9,7 +9,7 @@ void fields_mistake(struct fields *f, const char *key, const char *what) {
 		snprintf(f->error, f->error_size, "%s%.40s: %s", f->where, key, what);
 }
 
-/* Reports a mistake of the object itself. */
+/* Keeps a mistake of the object itself, named by `where` without its last dot. */
 static void mistake_here(struct fields *f, const char *what) {
 	int length = (int)strlen(f->where);
 
@@ -43,11 +43,12 @@ static bool was_used(const struct fields *f, const char *key) {
 }
 
 void fields_close(struct fields *f) {
-	json_t *object = (json_t *)(uintptr_t)f->object; /* not changed */
+	json_t *object = (json_t *)(uintptr_t)f->object; /* iterators take no const */
 
 	for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
 		if (was_used(f, json_object_iter_key(i)))
 			continue;
+		/* a mistake of this object or its members */
 		if (strncmp(f->error, f->where, strlen(f->where)) == 0)
 			f->error[0] = '\0';
 		fields_mistake(f, json_object_iter_key(i), "no such key");
@@ -99,11 +100,13 @@ void fields_choice(struct fields *f, const char *key, const char *const *names, 
 
 void fields_text(struct fields *f, const char *key, char *out, size_t size) {
 	const json_t *value = fields_value(f, key);
+	char text[80];
 
 	if (value == NULL)
 		return;
+	snprintf(text, sizeof(text), "a text of fewer than %zu bytes is expected", size);
 	if (!json_is_string(value) || json_string_length(value) >= size)
-		fields_mistake(f, key, "a short text is expected");
+		fields_mistake(f, key, text);
 	else
 		memcpy(out, json_string_value(value), json_string_length(value) + 1);
 }

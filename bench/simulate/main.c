@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-simulate: sends responsive traffic through the scheduler, on a simulated clock. */
+/* vcmts-simulate: simulates TCP and constant bit rates through the downstream scheduler. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +16,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	return program_argument(key, text, state, &scenario_file);
 }
 
+/* Reads the scenario. Returns false after a message. */
 static bool load(struct scenario *scenario) {
 	json_t *json = program_scenario(NAME, scenario_file);
 	char error[SCENARIO_ERROR] = "";
@@ -28,6 +29,7 @@ static bool load(struct scenario *scenario) {
 	return error[0] == '\0';
 }
 
+/* Runs the scenario and prints the result as JSON. Returns the exit status. */
 static int simulate(const struct scenario *scenario) {
 	struct simulation *s = calloc(1, sizeof(*s));
 	const char *error = s != NULL ? simulation_run(s, scenario) : "memory is short";
