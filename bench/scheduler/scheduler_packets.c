@@ -7,22 +7,24 @@
 #include <rte_ether.h>
 
 #define MIX "imix"
-#define LARGEST 1518
+#define MAX_SIZE 1514 /* bytes without CRC, as all sizes of a mix */
 
-static void mix_read(struct mix *mix) {
+/* Sets `mix` to MIX. */
+static void mix_set(struct mix *mix) {
 	char error[160];
 
-	if (mix_parse(MIX, LARGEST, mix, error, sizeof(error)) != 0)
+	if (mix_parse(MIX, MAX_SIZE, mix, error, sizeof(error)) != 0)
 		abort(); /* cannot fail, as the mix is a constant */
 }
 
 double packets_mean(void) {
 	struct mix mix;
 
-	mix_read(&mix);
+	mix_set(&mix);
 	return mix_mean(&mix) + RTE_ETHER_CRC_LEN;
 }
 
+/* Draws size and flow, writes them into the mbuf and appends it to the rotation. */
 static void put(struct packets *p, struct rte_mbuf *m) {
 	uint32_t size = p->mix.sizes[deck_draw(&p->deck, &p->random)] + RTE_ETHER_CRC_LEN;
 
@@ -32,7 +34,7 @@ static void put(struct packets *p, struct rte_mbuf *m) {
 	p->waiting[p->tail++ % PACKETS_WAITING] = m;
 }
 
-/* Mbufs of a new pool are contiguous, which does not last in a running system. */
+/* Mbufs of a new pool are contiguous, unlike those of a running system. */
 static void shuffle(struct rte_mbuf **mbufs, unsigned n, struct random *random) {
 	for (unsigned i = n - 1; i > 0; i--) {
 		unsigned other = random_below(random, i + 1);
@@ -51,7 +53,7 @@ struct packets *packets_create(struct rte_mempool *pool, const struct scheduler_
 		return NULL;
 	*p = (struct packets){.pool = pool, .subject = subject, .state = state, .flows = flows};
 	p->random.state = seed;
-	mix_read(&p->mix);
+	mix_set(&p->mix);
 	if (mix_deck(&p->mix, &p->deck) != 0 ||
 	    rte_pktmbuf_alloc_bulk(pool, p->waiting, PACKETS_WAITING) != 0) {
 		fprintf(stderr, "no memory for packets\n");
@@ -84,7 +86,7 @@ uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n) {
 	return bytes;
 }
 
-uint64_t packets_return(struct packets *p, struct rte_mbuf **packets, unsigned n) {
+uint64_t packets_recycle(struct packets *p, struct rte_mbuf **packets, unsigned n) {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {

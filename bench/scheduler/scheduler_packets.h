@@ -13,7 +13,7 @@
 struct packets {
 	struct rte_mempool *pool;
 	const struct scheduler_subject *subject;
-	void *state;
+	void *state; /* of the subject, for its mark() */
 	uint32_t flows;
 	struct mix mix;
 	struct deck deck;
@@ -34,13 +34,14 @@ void packets_free(struct packets *p);
 /* Bytes of the mix's mean packet, including CRC. */
 double packets_mean(void);
 
-/* Takes the next packets, which the caller then owns. Returns their bytes. The caller must then
- * return packets or call packets_fill(). */
+/* Takes the next `n` packets, which the caller then owns. Returns their bytes with CRC. At most
+ * PACKETS_WAITING are in the rotation; packets_recycle() and packets_fill() refill it. */
 uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n);
 
-/* Returns packets to the rotation. Returns their bytes. */
-uint64_t packets_return(struct packets *p, struct rte_mbuf **packets, unsigned n);
+/* Puts packets back with new sizes and flows, and frees those beyond PACKETS_WAITING. Returns their bytes with CRC,
+ * by the old sizes. */
+uint64_t packets_recycle(struct packets *p, struct rte_mbuf **packets, unsigned n);
 
-/* Allocates mbufs from the pool for packets that were not returned. Returns 0, or -1 if the pool is
- * empty. */
+/* Allocates mbufs for packets that the scheduler kept or dropped, until PACKETS_WAITING wait. Returns 0, or -1 if
+ * the pool is empty. */
 int packets_fill(struct packets *p);

@@ -72,7 +72,7 @@ static void dequeue(struct drive *d, struct tally *t) {
 		t->idle_calls++;
 		return;
 	}
-	bytes = packets_return(d->packets, burst, sent);
+	bytes = packets_recycle(d->packets, burst, sent);
 	t->dequeue_cycles += cycles;
 	t->sent += sent;
 	t->sent_bytes += bytes;
