@@ -34,7 +34,7 @@ uint64_t footprint_memory(void) {
 	return dpdk_memory() + info.uordblks + info.hblkhd;
 }
 
-double footprint_clock(void) {
+double monotonic_seconds(void) {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);

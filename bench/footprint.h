@@ -27,8 +27,8 @@ struct footprint {
 /* Allocated bytes; DPDK's count from the start of the EAL. */
 uint64_t footprint_memory(void);
 
-/* A monotonic clock, in seconds. */
-double footprint_clock(void);
+/* CLOCK_MONOTONIC in seconds: equal in all processes of a host. */
+double monotonic_seconds(void);
 
 /* "memory" and "start" of docs/results.md. Must be called when the service group is ready. */
 json_t *footprint_memory_json(const struct footprint *f, size_t modems);

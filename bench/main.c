@@ -18,12 +18,13 @@
 #include "results.h"
 #include "server/process.h"
 
-/* Progress in runs. */
-struct done {
-	unsigned runs, total;
+/* Completed runs, and all runs to make. */
+struct progress {
+	unsigned done, total;
 };
 
-/* Measures one run into `out`. Returns 0, or -1 after a message or a request to stop. */
+/* Measures run `number`, from 1, which is also the traffic's seed. Returns 0, or -1 after a message or a
+ * signal; a run that proved not all packets or measured no bound has failed. */
 static int measure_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
 		       const struct bench_options *o, unsigned number, struct bench_run *out) {
 	if (program_stopped() || bench_run(b, d, mix, o->milliseconds, number, out) != 0 ||
@@ -33,16 +34,16 @@ static int measure_run(struct bench *b, const struct bench_direction *d, const s
 		return 0;
 	fprintf(stderr, "run %u: %s\n", number,
 		!out->proven	 ? "not every packet was proven"
-		: out->bound < 0 ? "no buffers for the crypto bound"
+		: out->bound < 0 ? "the crypto bound was not measured"
 				 : "too short");
 	return -1;
 }
 
-/* Measures all runs of one mix and appends the result of those completed. Returns 0, or -1 if some
- * are missing. */
+/* Parses the mix `text`, measures its runs and appends the result of those completed. Returns 0, or -1 if
+ * some are missing. */
 static int measure_mix(struct bench *b, const struct bench_direction *d, const char *text,
-		       const struct bench_options *o, const struct host *host, struct done *done,
-		       json_t *results) {
+		       const struct bench_options *o, const struct host *host,
+		       struct progress *progress, json_t *results) {
 	struct bench_run runs[BENCH_MAX_RUNS];
 	unsigned count = 0;
 	char error[MIX_ERROR];
@@ -54,18 +55,19 @@ static int measure_mix(struct bench *b, const struct bench_direction *d, const c
 		return -1;
 	}
 	for (; count < o->runs; count++) {
-		program_progress(done->runs, done->total, "%s, %s: run %u of %u", d->name, text,
-				 count + 1, o->runs);
+		program_progress(progress->done, progress->total, "%s, %s: run %u of %u", d->name,
+				 text, count + 1, o->runs);
 		if (measure_run(b, d, &mix, o, count + 1, &runs[count]) != 0)
 			break;
-		done->runs++;
+		progress->done++;
 	}
 	if (count > 0)
 		json_array_append_new(results, bench_result(b, d, text, runs, count, host));
 	return count == o->runs ? 0 : -1;
 }
 
-static unsigned mixes_of(const struct bench_direction *d, const struct bench_options *o) {
+/* The number of mixes: those of --mix; else the direction's own, of which --published takes the first. */
+static unsigned mix_count(const struct bench_direction *d, const struct bench_options *o) {
 	if (o->mix_count > 0)
 		return o->mix_count;
 	return o->published ? 1 : d->mix_count;
@@ -74,17 +76,17 @@ static unsigned mixes_of(const struct bench_direction *d, const struct bench_opt
 /* Appends one result per mix. Returns 0, or -1 if some are missing. */
 static int measure_direction(struct bench *b, const struct bench_direction *d,
 			     const struct bench_options *o, const struct host *host,
-			     struct done *done, json_t *results) {
+			     struct progress *progress, json_t *results) {
 	const char *const *mixes = o->mix_count > 0 ? o->mixes : d->mixes;
 
-	for (unsigned i = 0; i < mixes_of(d, o); i++) {
-		if (measure_mix(b, d, mixes[i], o, host, done, results) != 0)
+	for (unsigned i = 0; i < mix_count(d, o); i++) {
+		if (measure_mix(b, d, mixes[i], o, host, progress, results) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Whether a direction is requested and configured. */
+/* Whether a direction is requested and possible: the upstream needs channels and one thread. */
 static bool is_measured(const struct bench_direction *d, const struct bench_options *o,
 			const struct service_group *sg) {
 	if (d == &bench_upstream && (sg->upstream_channel_count == 0 || o->threads == 2))
@@ -92,20 +94,22 @@ static bool is_measured(const struct bench_direction *d, const struct bench_opti
 	return o->direction == NULL || o->direction == d->name;
 }
 
-static struct done nothing_done(const struct bench_options *o, const struct service_group *sg) {
-	struct done done = {0};
+/* Counts the runs to make. */
+static struct progress progress_start(const struct bench_options *o,
+				      const struct service_group *sg) {
+	struct progress progress = {0};
 
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		if (is_measured(bench_directions[d], o, sg))
-			done.total += mixes_of(bench_directions[d], o) * o->runs;
+			progress.total += mix_count(bench_directions[d], o) * o->runs;
 	}
-	return done;
+	return progress;
 }
 
 /* Writes the results. Returns the exit status. */
 static int measure(struct bench *b, const struct bench_options *o) {
 	const struct service_group *sg = bench_config(b);
-	struct done done = nothing_done(o, sg);
+	struct progress progress = progress_start(o, sg);
 	json_t *results = json_array(), *root;
 	json_t *memory = footprint_memory_json(&b->footprint, sg->modem_count);
 	struct host host;
@@ -115,7 +119,8 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	host_measure(&host);
 	for (unsigned d = 0; d < DIRECTIONS && ret == 0; d++) {
 		if (is_measured(bench_directions[d], o, sg))
-			ret = measure_direction(b, bench_directions[d], o, &host, &done, results);
+			ret = measure_direction(b, bench_directions[d], o, &host, &progress,
+						results);
 	}
 	root = program_report(results, &host, ret == 0);
 	json_object_set_new(root, "configuration", json_string(sg->name));
@@ -124,12 +129,13 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	return program_end(root, o->json, ret);
 }
 
-/* Serves runs on request. Returns the exit status. */
+/* Makes the runs that stdin requests, and answers on stdout. Returns the exit status. */
 static int serve(struct bench *b) {
 	program_catch_signals();
 	return requests_serve(b, STDIN_FILENO, stdout) == 0 ? 0 : EXIT_FAILED;
 }
 
+/* Starts the EAL and the service group, then measures or serves. Returns the exit status. */
 static int bench(const struct bench_options *o, const struct service_group *sg) {
 	struct platform_options p = {
 		.program = "vcmts-bench",
@@ -149,7 +155,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 	if (b != NULL && platform_start(&p) == 0) {
 		b->footprint.load = o->load_seconds;
 		b->footprint.configuration = o->configuration_bytes;
-		program_progress(0, nothing_done(o, sg).total, "setting up %zu modems",
+		program_progress(0, progress_start(o, sg).total, "setting up %zu modems",
 				 sg->modem_count);
 		b->flows = o->flows;
 		if (bench_create(b, sg, o->threads) == 0)
@@ -161,10 +167,10 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 	return status;
 }
 
-/* Loads the configuration and measures its footprint. Returns 0, or -1 after a message. */
+/* Loads the configuration, and measures the time and memory that it takes. Returns 0, or -1 after a message. */
 static int load(struct bench_options *o, struct service_group *sg) {
 	uint64_t memory = footprint_memory();
-	double start = footprint_clock();
+	double start = monotonic_seconds();
 
 	if (o->config == NULL) {
 		fprintf(stderr, "--config: a file is needed\n");
@@ -172,18 +178,18 @@ static int load(struct bench_options *o, struct service_group *sg) {
 	}
 	if (service_group_load(o->config, sg, stderr) != 0)
 		return -1;
-	o->load_seconds = footprint_clock() - start;
+	o->load_seconds = monotonic_seconds() - start;
 	o->configuration_bytes = footprint_memory() - memory;
 	return 0;
 }
 
-/* Assigns two cores to the service group. Returns 0, or -1 after a message. */
-static int two_threads(struct bench_options *o, struct service_group *sg) {
+/* Assigns a core each to upper and lower MAC. Returns 0, or -1 after a message. */
+static int pair_assign(struct bench_options *o, struct service_group *sg) {
 	unsigned usable = pair_cores(&sg->threads, o->cores);
 
 	if (usable < 2) {
 		fprintf(stderr,
-			"--threads 2: found %u core that this process may use, needed: 2; choose "
+			"--threads 2: cores that this process may use: %u, needed: 2; choose "
 			"--threads 1\n",
 			usable);
 		return -1;
@@ -211,7 +217,7 @@ int main(int argc, char **argv) {
 		fprintf(stderr,
 			"--direction upstream: the configuration has no upstream channels\n");
 		status = EXIT_USAGE;
-	} else if (o.threads == 2 && two_threads(&o, &sg) != 0) {
+	} else if (o.threads == 2 && pair_assign(&o, &sg) != 0) {
 		status = EXIT_USAGE;
 	} else {
 		status = bench(&o, &sg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,11 @@
 
 static int pools_make(struct bench *b, const struct service_group *sg) {
 	uint64_t memory = footprint_memory();
-	double start = footprint_clock();
+	double start = monotonic_seconds();
 
 	if (server_create(&b->server, single_group_config(&b->lone, sg)) != 0)
 		return -1;
-	b->footprint.make_pools = footprint_clock() - start;
+	b->footprint.make_pools = monotonic_seconds() - start;
 	b->footprint.pools = footprint_memory() - memory;
 	return 0;
 }
@@ -33,14 +34,14 @@ static int pools_make(struct bench *b, const struct service_group *sg) {
 static int server_make(struct bench *b) {
 	struct footprint *f = &b->footprint;
 	uint64_t memory = footprint_memory();
-	double start = footprint_clock();
+	double start = monotonic_seconds();
 
 	server_ports_set(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
 	server_ports_set(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	if (server_serve(&b->server) != 0)
 		return -1;
 	f->make_sessions = b->server.keys_seconds;
-	f->make_tables = footprint_clock() - start - f->make_sessions;
+	f->make_tables = monotonic_seconds() - start - f->make_sessions;
 	f->tables = footprint_memory() - memory;
 	return 0;
 }
@@ -168,7 +169,7 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 
 /* Polls instead of sleeping, so that the core keeps its clock rate. */
 static void wait_until(double begin) {
-	while (footprint_clock() < begin && !program_stopped())
+	while (monotonic_seconds() < begin && !program_stopped())
 		rte_pause();
 }
 
@@ -183,9 +184,9 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 
 	if (memory) {
 		wait_until(r->b->begin);
-		out->begin = footprint_clock();
+		out->begin = monotonic_seconds();
 		measure(r, milliseconds, &batches);
-		out->end = footprint_clock();
+		out->end = monotonic_seconds();
 		batches_mean(batches.accounted, batches.count, &out->cycles, out->stages);
 		batches_mean(batches.plain, batches.count, &out->plain_cycles, NULL);
 		batches_mean(batches.latency, batches.count, &out->latency_cycles, NULL);
@@ -195,6 +196,8 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 		r->d->result(r->t, out);
 		out->proven = out->proven && batches.count > 0;
 	}
+	if (!memory)
+		fprintf(stderr, "no memory for the figures of a run\n");
 	free(batches.accounted);
 	free(batches.plain);
 	free(batches.latency);

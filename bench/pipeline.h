@@ -29,7 +29,7 @@ struct bench {
 	uint64_t now; /* ns, the pipeline's time */
 	unsigned threads; /* in the downstream: 1, or 2 with `pair` */
 	uint32_t flows; /* as in struct traffic_options */
-	double begin; /* footprint_clock() before which no batch is processed */
+	double begin; /* earliest start of a run by monotonic_seconds() */
 	struct pair pair;
 	struct footprint footprint;
 };
@@ -46,7 +46,7 @@ struct bench_run {
 	/* added by the measurement of latencies, per packet, without accounting */
 	double latency_cycles;
 	double bound; /* crypto alone, per packet; negative: not measured */
-	double begin, end; /* footprint_clock() of the batches */
+	double begin, end; /* monotonic_seconds() of the batches */
 	bool proven; /* every packet was proven */
 };
 
@@ -68,6 +68,7 @@ static inline const struct service_group *bench_config(const struct bench *b) {
 	return &b->lone.group;
 }
 
-/* Runs `mix` for about `milliseconds`, pipeline and traffic together. Returns 0 or -1. */
+/* Runs `mix` for about `milliseconds`, pipeline and traffic together, and measures `bound` alone
+ * afterwards. Returns 0, or -1 after a message. */
 int bench_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
 	      unsigned milliseconds, uint64_t seed, struct bench_run *out);

@@ -12,24 +12,23 @@
 #include "trials/answer.h"
 #include "trials/line_reader.h"
 
-#define ERROR_SIZE (MIX_ERROR + 32)
-#define BEGIN_MAX 60 /* maximum seconds ahead */
+#define ERROR_SIZE (MIX_ERROR + 32) /* a key and the message of its value */
+#define BEGIN_MAX 60 /* maximum s that a start may be ahead */
 
 struct request {
 	const struct bench_direction *direction;
 	const char *name; /* name of the mix, in `source` */
 	struct mix mix;
 	unsigned milliseconds;
-	double begin; /* footprint_clock() */
-	json_t *source; /* owned */
+	double begin; /* earliest start by monotonic_seconds(); past: at once */
+	json_t *source; /* the whole request, owned; NULL: it is no JSON */
 };
 
 static bool direction_read(const struct bench *b, const char *name, struct request *r,
 			   char *error) {
 	r->direction = bench_direction_named(name);
 	if (r->direction == NULL)
-		snprintf(error, ERROR_SIZE,
-			 "direction: found another one, allowed: downstream, upstream");
+		snprintf(error, ERROR_SIZE, "direction: unknown, allowed: downstream, upstream");
 	else if (r->direction == &bench_upstream && bench_config(b)->upstream_channel_count == 0)
 		snprintf(error, ERROR_SIZE,
 			 "direction: the configuration has no upstream channels");
@@ -62,14 +61,15 @@ static bool mix_read(const struct service_group *sg, struct request *r, char *er
 }
 
 static bool begin_read(const struct request *r, char *error) {
-	if (r->begin - footprint_clock() <= BEGIN_MAX)
+	if (r->begin - monotonic_seconds() <= BEGIN_MAX)
 		return true;
 	snprintf(error, ERROR_SIZE, "begin_us: found %.0f s ahead, allowed: up to %d",
-		 r->begin - footprint_clock(), BEGIN_MAX);
+		 r->begin - monotonic_seconds(), BEGIN_MAX);
 	return false;
 }
 
-/* Parses a request. Returns false with one line in `error` if it is invalid. */
+/* Parses a request. Returns false with one line in `error` (ERROR_SIZE bytes) if it is invalid. The caller
+ * frees `source` in either case. */
 static bool request_read(const struct bench *b, const char *line, size_t size, struct request *r,
 			 char *error) {
 	json_error_t wrong;
@@ -91,8 +91,8 @@ static bool request_read(const struct bench *b, const char *line, size_t size, s
 	return false;
 }
 
-/* Includes the core's clock rate, as it may differ between runs. */
-static json_t *answer_of(struct bench *b, const struct request *r, struct bench_run *run) {
+/* Includes the core's clock rate, which may differ between runs. */
+static json_t *result_answer(struct bench *b, const struct request *r, struct bench_run *run) {
 	struct host host;
 
 	host_measure(&host);
@@ -102,7 +102,8 @@ static json_t *answer_of(struct bench *b, const struct request *r, struct bench_
 			 bench_result(b, r->direction, r->name, run, 1, &host));
 }
 
-static json_t *run(struct bench *b, const struct request *r, uint64_t seed) {
+/* Makes the run. Returns its result, or an error if it failed. */
+static json_t *run_answer(struct bench *b, const struct request *r, uint64_t seed) {
 	struct bench_run run;
 
 	b->begin = r->begin;
@@ -112,9 +113,22 @@ static json_t *run(struct bench *b, const struct request *r, uint64_t seed) {
 		return answer_refusal("a signal ended the run");
 	if (!run.proven)
 		return answer_refusal("not every packet was proven");
-	if (run.bound < 0 || run.cycles <= 0)
+	if (run.bound < 0)
+		return answer_refusal("the crypto bound was not measured");
+	if (run.cycles <= 0)
 		return answer_refusal("nothing was measured: the run is too short");
-	return answer_of(b, r, &run);
+	return result_answer(b, r, &run);
+}
+
+/* Replaces bytes that are not valid UTF-8, such as a truncated character, as JSON does not allow them. */
+static void utf8_repair(char *error) {
+	json_t *text = json_string(error);
+
+	for (char *p = error; text == NULL && *p != '\0'; p++) {
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	}
+	json_decref(text);
 }
 
 static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t seed) {
@@ -122,13 +136,18 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	char error[ERROR_SIZE];
 	json_t *said;
 
-	said = request_read(b, line, size, &request, error) ? run(b, &request, seed)
-							    : answer_refusal(error);
+	if (request_read(b, line, size, &request, error)) {
+		said = run_answer(b, &request, seed);
+	} else {
+		utf8_repair(error);
+		said = answer_refusal(error);
+	}
 	json_decref(request.source);
 	return said;
 }
 
-static json_t *ready(const struct bench *b) {
+/* The first line of the output. */
+static json_t *ready_line(const struct bench *b) {
 	const struct service_group *sg = bench_config(b);
 	struct host host;
 
@@ -143,7 +162,7 @@ static json_t *ready(const struct bench *b) {
 
 struct serving {
 	struct bench *b;
-	uint64_t seed; /* seed of the next run */
+	uint64_t seed; /* of the traffic of the next request, invalid or not */
 };
 
 static json_t *answer_next(void *context, const char *line, size_t size) {
@@ -157,5 +176,5 @@ int requests_serve(struct bench *b, int in, FILE *out) {
 	struct serving s = {b, 1};
 
 	line_reader_init(&reader, in, program_stop_flag());
-	return answers_serve(&reader, ready(b), answer_next, &s, out);
+	return answers_serve(&reader, ready_line(b), answer_next, &s, out);
 }

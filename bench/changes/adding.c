@@ -15,7 +15,7 @@ static void kind_set(struct adding *c, unsigned kind) {
 
 static bool add_and_remove(struct adding *c) {
 	struct server *s = &c->bed->server;
-	double start = footprint_clock(), work = stopwatch_work();
+	double start = monotonic_seconds(), work = stopwatch_work();
 	char why[LIVE_LINE];
 	unsigned group;
 
@@ -24,7 +24,7 @@ static bool add_and_remove(struct adding *c) {
 		fprintf(stderr, "%s\n", why);
 		return false;
 	}
-	c->ms[c->count] = (footprint_clock() - start) * 1e3;
+	c->ms[c->count] = (monotonic_seconds() - start) * 1e3;
 	c->work_ms[c->count++] = (stopwatch_work() - work) * 1e3;
 	stopwatch_pause();
 	kind_set(c, 1);
@@ -38,11 +38,11 @@ static bool add_and_remove(struct adding *c) {
 
 void adding_task(void *arg, unsigned milliseconds) {
 	struct adding *c = arg;
-	double end = footprint_clock() + milliseconds / 1e3;
+	double end = monotonic_seconds() + milliseconds / 1e3;
 
 	do
 		c->failed = !add_and_remove(c);
-	while (footprint_clock() < end && c->count < RTE_DIM(c->ms) && !c->failed);
+	while (monotonic_seconds() < end && c->count < RTE_DIM(c->ms) && !c->failed);
 }
 
 void adding_json(const struct adding *c, json_t *found) {

@@ -47,11 +47,11 @@ static bool reload_once(struct reloading *r) {
 	r->current = 1 - r->current;
 	if (!write_text(r, r->current))
 		return false;
-	start = footprint_clock();
+	start = monotonic_seconds();
 	work = stopwatch_work();
 	if (!reload_run(&r->reload))
 		return false;
-	r->ms[r->count] = (footprint_clock() - start) * 1e3;
+	r->ms[r->count] = (monotonic_seconds() - start) * 1e3;
 	r->work_ms[r->count++] = (stopwatch_work() - work) * 1e3;
 	stopwatch_pause();
 	return true;
@@ -59,12 +59,12 @@ static bool reload_once(struct reloading *r) {
 
 void reloading_task(void *arg, unsigned milliseconds) {
 	struct reloading *r = arg;
-	double end = footprint_clock() + milliseconds / 1e3;
+	double end = monotonic_seconds() + milliseconds / 1e3;
 
 	r->count = 0;
 	do
 		r->failed = !reload_once(r);
-	while (footprint_clock() < end && r->count < RTE_DIM(r->ms) && !r->failed);
+	while (monotonic_seconds() < end && r->count < RTE_DIM(r->ms) && !r->failed);
 }
 
 void reloading_json(const struct reloading *r, json_t *found) {

@@ -85,6 +85,8 @@ INVALID = [
     (json.dumps(SHORT | {"direction": "up"}), "allowed: downstream, upstream"),
     (json.dumps(SHORT | {"mix": "9"}), "mix: 9"),
     ('{"seconds": 1, "seconds": 1}', "no request"),
+    (json.dumps(SHORT | {"mix": "x" + 45 * "é"}, ensure_ascii=False), "mix: x???"),
+    (json.dumps(SHORT | {100 * "é": 1}, ensure_ascii=False), "no request"),
     ("x" * 70000, "found a longer line"),
 ]
 
