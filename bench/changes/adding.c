@@ -8,18 +8,13 @@
 #include "server/group_lifecycle.h"
 #include "stopwatch.h"
 
-static void kind_set(struct adding *c, unsigned kind) {
-	for (unsigned w = 0; w < c->bed->server.worker_count; w++)
-		__atomic_store_n(&c->bed->loops[w].kind, kind, __ATOMIC_RELAXED);
-}
-
 static bool add_and_remove(struct adding *c) {
 	struct server *s = &c->bed->server;
 	double start = monotonic_seconds(), work = stopwatch_work();
 	char why[LIVE_LINE];
 	unsigned group;
 
-	kind_set(c, 0);
+	bed_kind_set(c->bed, CHANGE_GROUP_ADD);
 	if (!server_group_add(s, c->bed->added, &group, why)) {
 		fprintf(stderr, "%s\n", why);
 		return false;
@@ -27,7 +22,7 @@ static bool add_and_remove(struct adding *c) {
 	c->ms[c->count] = (monotonic_seconds() - start) * 1e3;
 	c->work_ms[c->count++] = (stopwatch_work() - work) * 1e3;
 	stopwatch_pause();
-	kind_set(c, 1);
+	bed_kind_set(c->bed, CHANGE_GROUP_REMOVE);
 	if (!server_group_remove(s, group, 0, why)) {
 		fprintf(stderr, "%s\n", why);
 		return false;

@@ -23,11 +23,11 @@ static bool is_shared(const struct bed *b) {
 }
 
 /* Each worker has one group, or the only worker has all groups. */
-static unsigned first_of(const struct bed *b, unsigned worker) {
+static unsigned first_group(const struct bed *b, unsigned worker) {
 	return is_shared(b) ? 0 : worker;
 }
 
-static unsigned count_of(const struct bed *b) {
+static unsigned groups_per_worker(const struct bed *b) {
 	return is_shared(b) ? (unsigned)b->config.group_count : 1;
 }
 
@@ -56,7 +56,7 @@ static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_opt
 	struct traffic *t;
 
 	if (is_shared(b))
-		return groups_create(g, b->groups, options, count_of(b));
+		return groups_create(g, b->groups, options, groups_per_worker(b));
 	options[0].group = worker;
 	t = traffic_create(&b->groups[worker], options);
 	if (t != NULL)
@@ -67,7 +67,7 @@ static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_opt
 /* Creates the ports of a worker's groups, and the traffic at their other ends. */
 static int side_create(struct bed *b, unsigned worker) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
-	unsigned first = first_of(b, worker), count = count_of(b);
+	unsigned first = first_group(b, worker), count = groups_per_worker(b);
 	uint16_t network[2], rphy[2];
 	char name[32];
 
@@ -160,6 +160,16 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 	if (added)
 		ports_name(b);
 	return workers_start(b);
+}
+
+const char *const change_names[CHANGE_KINDS] = {
+	"modem removed", "modem added", "rules of a filter group", "key rolled",
+	"rate changed",	 "group added", "group removed",	   "reload",
+};
+
+void bed_kind_set(struct bed *b, enum change_kind kind) {
+	for (unsigned w = 0; w < b->server.worker_count; w++)
+		__atomic_store_n(&b->loops[w].kind, kind, __ATOMIC_RELAXED);
 }
 
 static int phase_await(const struct bed *b, enum loop_phase phase) {

@@ -15,13 +15,31 @@
 #define BED_NETWORK "net_ring_bench_net0_0"
 #define BED_RPHY "net_ring_bench_rphy0_0"
 
+enum change_kind {
+	CHANGE_MODEM_REMOVE,
+	CHANGE_MODEM_ADD,
+	CHANGE_RULES,
+	CHANGE_KEY,
+	CHANGE_RATE,
+	DRIVER_KINDS, /* number of kinds that driver.h requests */
+	CHANGE_GROUP_ADD = DRIVER_KINDS,
+	CHANGE_GROUP_REMOVE,
+	CHANGE_RELOAD,
+	CHANGE_KINDS,
+};
+
+_Static_assert(CHANGE_KINDS <= LOOP_KINDS, "loops count the steps of each kind");
+
+extern const char *const change_names[CHANGE_KINDS];
+
 struct bed {
 	struct server_config config; /* configuration at the start */
 	struct service_group groups[SERVER_MAX_GROUPS]; /* the same, for the traffic */
 	struct server server;
 	struct crypto_provider *crypto[BED_WORKERS]; /* of the modems */
 	struct loop loops[BED_WORKERS];
-	struct rte_mempool *pools[3]; /* of the traffic, if there are several workers */
+	/* of the traffic, if there are several workers: packets, frames, upstream packets */
+	struct rte_mempool *pools[3];
 	/* the configuration's last group, not served at the start; or NULL */
 	const struct service_group *added;
 	bool runs;
@@ -36,6 +54,9 @@ struct bed {
  */
 int bed_create(struct bed *b, const struct server_config *config, bool spares, bool added);
 void bed_free(struct bed *b);
+
+/* The kind to which workers attribute their steps from now on. */
+void bed_kind_set(struct bed *b, enum change_kind kind);
 
 /* Rates of all groups together, bits per second; 0 = max. */
 struct bed_load {

@@ -50,7 +50,7 @@ static const struct argp_option option_table[] = {
 	 "percent of the highest rate, which is measured first "
 	 "(default 90)",
 	 0},
-	{"rate", 'b', "MBPS", 0, "downstream rate of all groups, instead of --load", 0},
+	{"rate", 'b', "MBPS", 0, "downstream rate of all groups, instead of --share", 0},
 	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups (default 200)", 0},
 	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
@@ -129,7 +129,7 @@ static json_t *run(struct bed *b, const struct bed_load *load, unsigned millisec
 	return result_json(b);
 }
 
-/* Determines the load of all runs: a share of the highest rate without loss. */
+/* Determines the load of all runs: --rate, or a share of the highest rate. Returns 0, or -1 after a message. */
 static int load_find(struct bed *b, struct driver *d, const struct options *o,
 		     struct bed_load *load) {
 	struct bed_result found;
@@ -224,6 +224,7 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	return program_end(root, o->json, ret);
 }
 
+/* Starts the EAL with the cores of the configuration. Returns 0, or -1 after a message. */
 static int start(const struct server_config *config, struct layout *l) {
 	struct platform_options p = {
 		.program = "vcmts-bench-changes",

@@ -48,7 +48,7 @@ json_t *result_json(const struct bed *b) {
 void driver_json(const struct driver *d, uint64_t count, unsigned milliseconds, json_t *found) {
 	json_t *requests = json_object();
 
-	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
 		const struct driver_figures *f = &d->figures[k];
 
 		json_object_set_new(requests, change_names[k],

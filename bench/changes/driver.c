@@ -19,10 +19,6 @@
 #define MIN_SAMPLES \
 	(2 * STEPS) /* minimum requests per run, even on a slow machine, so that each kind occurs */
 
-const char *const change_names[CHANGE_KINDS] = {
-	"modem removed", "modem added", "rules of a filter group", "key rolled", "rate changed",
-};
-
 struct request {
 	const char *method;
 	json_t *params;
@@ -60,7 +56,7 @@ int driver_create(struct driver *d, struct bed *b) {
 		if (d->spares[s] == NULL)
 			return -1;
 	}
-	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
 		d->figures[k].ns = percentiles_create();
 		d->figures[k].work_ns = percentiles_create();
 		if (d->figures[k].ns == NULL || d->figures[k].work_ns == NULL)
@@ -72,7 +68,7 @@ int driver_create(struct driver *d, struct bed *b) {
 void driver_free(struct driver *d) {
 	for (unsigned s = 0; s < BED_SPARES; s++)
 		json_decref(d->spares[s]);
-	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
 		if (d->figures[k].ns != NULL)
 			hdr_close(d->figures[k].ns);
 		if (d->figures[k].work_ns != NULL)
@@ -152,6 +148,7 @@ static struct request request_of(const struct driver *d, unsigned step) {
 	}
 }
 
+/* The request as JSON, which the caller frees; frees `params`. */
 static char *text_of(const struct driver *d, const struct request *w) {
 	json_t *request;
 	char *text;
@@ -188,8 +185,7 @@ static void proceed(struct driver *d, struct driver_request *a) {
 	struct answer_text text = {0};
 	bool done;
 
-	for (unsigned w = 0; w < d->bed->server.worker_count; w++)
-		__atomic_store_n(&d->bed->loops[w].kind, a->kind, __ATOMIC_RELAXED);
+	bed_kind_set(d->bed, a->kind);
 	done = rpc_continue(a->work);
 	if (done)
 		rpc_end(a->work, &text);
@@ -234,7 +230,7 @@ static struct driver_request *free_slot(struct driver *d) {
 }
 
 static void figures_begin(struct driver *d) {
-	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
 		hdr_reset(d->figures[k].ns);
 		hdr_reset(d->figures[k].work_ns);
 		d->figures[k].refused = 0;

@@ -11,17 +11,6 @@
 #include "control/methods/methods.h"
 #include "control/rpc.h"
 
-enum change_kind {
-	CHANGE_MODEM_REMOVE,
-	CHANGE_MODEM_ADD,
-	CHANGE_RULES,
-	CHANGE_KEY,
-	CHANGE_RATE,
-	CHANGE_KINDS,
-};
-
-extern const char *const change_names[CHANGE_KINDS];
-
 #define DRIVER_REQUESTS 64 /* maximum pending requests */
 
 /* Figures of one kind. */
@@ -45,7 +34,7 @@ struct driver {
 	json_t *spares[BED_SPARES]; /* all keys of these modems */
 	struct driver_request requests[DRIVER_REQUESTS];
 	unsigned step;
-	struct driver_figures figures[CHANGE_KINDS];
+	struct driver_figures figures[DRIVER_KINDS];
 	uint64_t late; /* requests sent more than a period late */
 };
 
@@ -53,6 +42,6 @@ struct driver {
 int driver_create(struct driver *d, struct bed *b);
 void driver_free(struct driver *d);
 
-/* Requests `rate` changes per second (0: none) and waits for the responses. Returns the number of
- * requests. */
+/* Requests `rate` changes per second (0: none) for the given time, but at least some of each kind, and waits for
+ * the responses. Returns the number of requests. */
 uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds);

@@ -13,6 +13,7 @@ static const struct server_devices as_in_the_file;
 int reloading_open(struct reloading *r, struct bed *b, const char *config, const char *file,
 		   const char *other) {
 	reload_open(&r->reload, &b->server, config, &as_in_the_file);
+	r->bed = b;
 	r->file = file;
 	r->texts[0] = file_read_or_print(file, true, &r->sizes[0], stderr);
 	r->texts[1] = file_read_or_print(other, true, &r->sizes[1], stderr);
@@ -47,6 +48,7 @@ static bool reload_once(struct reloading *r) {
 	r->current = 1 - r->current;
 	if (!write_text(r, r->current))
 		return false;
+	bed_kind_set(r->bed, CHANGE_RELOAD);
 	start = monotonic_seconds();
 	work = stopwatch_work();
 	if (!reload_run(&r->reload))

@@ -10,12 +10,13 @@
 #include "server/reload.h"
 
 struct reloading {
+	struct bed *bed;
 	struct reload reload;
 	/* Two contents of the file, in alternation. */
 	const char *file;
 	char *texts[2];
 	size_t sizes[2];
-	unsigned current;
+	unsigned current; /* index of the content in the file */
 	unsigned count;
 	double ms[64]; /* from request to effect */
 	double work_ms[64]; /* of this, CPU time of the thread */
@@ -25,13 +26,13 @@ struct reloading {
 /*
  * The server was created from `config`. `file` is a part of it or the whole; `other` has its other content.
  * Loads it once for comparison. Returns 0, or -1 after a message. The caller closes it with
- * reloading_close() in either case.
+ * reloading_close(), which restores the file, in either case.
  */
 int reloading_open(struct reloading *r, struct bed *b, const char *config, const char *file,
 		   const char *other);
 void reloading_close(struct reloading *r);
 
-/* Reloads repeatedly for the given time. */
+/* Reloads repeatedly for the given time. `arg`: an open struct reloading. Sets `failed` after a message. */
 void reloading_task(void *arg, unsigned milliseconds);
 
 /* Adds the figures to `found`, which may be NULL. */

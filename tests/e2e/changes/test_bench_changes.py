@@ -37,8 +37,12 @@ def test_each_case_reports_results_and_proves_packets(tmp_path: Path) -> None:
     assert run["what"] == "changes"
     assert all(kind["refused"] == 0 for kind in run["requests"].values())
     assert all(kind["answer_us"]["count"] > 0 for kind in run["requests"].values())
-    assert len(results["coming"]["measured"][1]["coming_ms"]) > 0
-    assert len(results["reload"]["measured"][1]["reload_ms"]) > 0
+    coming = results["coming"]["measured"][1]
+    assert len(coming["coming_ms"]) > 0
+    assert set(coming["steps_us"]) <= {"group added", "group removed"}
+    reloaded = results["reload"]["measured"][1]
+    assert len(reloaded["reload_ms"]) > 0
+    assert set(reloaded["steps_us"]) <= {"reload"}
     assert [run["groups"] for run in results["many"]["measured"]] == [1, 3]
 
 
