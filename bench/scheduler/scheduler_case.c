@@ -7,7 +7,7 @@
 #include "downstream/qos.h"
 #include "wire/docsis_mac.h"
 
-#define OFDM_RATE 1890000000
+#define OFDM_RATE 1890000000 /* bits per second */
 #define SC_QAM_RATE 42240000
 #define MTU 1500
 #define MAX_SEGMENTS 16

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configurations for the measurement of schedulers: channels in overlapping bonding groups, and modems with
- * eight flows each. In the published one, flows share by weight. In the other, four flows have a priority
- * of their own and four share the lowest one. DPDK's rte_sched has only the second, as a pipe has at most
- * four queues that share: a modem is a pipe, a flow one of its queues.
+ * eight flows each. The flows of a modem have one of two settings. In the published one, they share by weight.
+ * In the other, four flows have a priority of their own and four share the lowest one. DPDK's rte_sched has
+ * only the second, as a pipe has at most four queues that share: a modem is a pipe, a flow one of its queues.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "scheduler/scheduler.h"
 
 #define CASE_FLOWS 8 /* per modem */
-#define CASE_STRICT 4 /* of these, flows with a priority of their own in the second configuration */
+#define CASE_STRICT 4 /* of these, flows with a priority of their own in the second setting */
 /* Rates that no flow and no modem reaches: the scheduler checks them, but they never limit. Bits
  * per second, bytes. */
 #define CASE_FLOW_RATE 50000000
@@ -41,6 +41,7 @@ static inline unsigned case_channels(const struct bench_case *c) {
 	return c->clusters * (c->ofdm + c->sc_qam);
 }
 
+/* Number of bonding groups. */
 unsigned case_groups(const struct bench_case *c);
 
 /* Sum of the channels' rates, or the limit: bits per second. */

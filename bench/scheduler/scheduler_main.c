@@ -40,7 +40,7 @@ static const struct argp_option option_table[] = {
 	 "load in percent of the channels' capacity; may be "
 	 "repeated (default 50, 95, 120)",
 	 0},
-	{"runs", 'n', "N", 0, "runs of each, the median is shown (default 5)", 0},
+	{"runs", 'n', "N", 0, "runs of each case and load, the median is shown (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 300)", 0},
 	{"real-time", 'r', NULL, 0, "send bursts in real time, as on a wire", 0},
 	PROGRAM_PROGRESS_OPTION,
@@ -77,9 +77,9 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Progress in runs of all schedulers. */
-struct done {
-	unsigned runs, total;
+/* Completed runs of all schedulers, and all runs to make. */
+struct progress {
+	unsigned done, total;
 };
 
 /* Mbufs for a case: all schedulers have packets at the same time. */
@@ -87,6 +87,7 @@ static unsigned buffers(const struct bench_case *c) {
 	return SUBJECTS * (case_packets(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }
 
+/* Runs each scheduler until it is steady. Returns 0, or -1 after a message or a signal. */
 static int settle(struct drive *drives, const struct bench_case *c, const struct options *o) {
 	for (unsigned s = 0; s < SUBJECTS; s++) {
 		if (program_stopped() || drive_settle(&drives[s], c) != 0)
@@ -96,7 +97,7 @@ static int settle(struct drive *drives, const struct bench_case *c, const struct
 	return 0;
 }
 
-/* Runs each scheduler once. Returns 0, or -1 after a message or a request to stop. */
+/* Runs each scheduler once. Returns 0, or -1 after a message or a signal. */
 static int run_each(struct drive *drives, const struct options *o, unsigned number,
 		    struct tally runs[][SCHEDULER_MAX_RUNS]) {
 	for (unsigned s = 0; s < SUBJECTS; s++) {
@@ -111,26 +112,26 @@ static int run_each(struct drive *drives, const struct options *o, unsigned numb
  * of complete ones. */
 static unsigned run_rotated(struct drive *drives, const struct bench_case *c, unsigned load,
 			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
-			    struct done *done) {
+			    struct progress *progress) {
 	unsigned count = 0;
 
-	program_progress(done->runs, done->total, "%s, %u %%: settling", c->name, load);
+	program_progress(progress->done, progress->total, "%s, %u %%: settling", c->name, load);
 	if (settle(drives, c, o) != 0)
 		return 0;
 	for (; count < o->runs; count++) {
-		program_progress(done->runs, done->total, "%s, %u %%: run %u of %u", c->name, load,
-				 count + 1, o->runs);
+		program_progress(progress->done, progress->total, "%s, %u %%: run %u of %u",
+				 c->name, load, count + 1, o->runs);
 		if (run_each(drives, o, count, runs) != 0)
 			break;
-		done->runs++;
+		progress->done++;
 	}
 	return count;
 }
 
 /* Appends the result of the completed runs. Returns 0, or -1 if some are missing. */
 static int measure_load(const struct bench_case *c, unsigned load, const struct options *o,
-			const struct host *host, struct rte_mempool *pool, struct done *done,
-			json_t *results) {
+			const struct host *host, struct rte_mempool *pool,
+			struct progress *progress, json_t *results) {
 	static struct tally runs[SUBJECTS][SCHEDULER_MAX_RUNS];
 	struct drive drives[SUBJECTS] = {0};
 	unsigned count = 0;
@@ -139,7 +140,7 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 	for (unsigned s = 0; s < SUBJECTS && ret == 0; s++)
 		ret = drive_create(&drives[s], scheduler_subjects[s], c, load, pool);
 	if (ret == 0)
-		count = run_rotated(drives, c, load, o, runs, done);
+		count = run_rotated(drives, c, load, o, runs, progress);
 	for (unsigned s = 0; s < SUBJECTS; s++)
 		drive_free(&drives[s]);
 	if (count > 0)
@@ -149,12 +150,12 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 
 /* Appends one result per load. Returns 0, or -1 if some are missing. */
 static int measure_case(const struct bench_case *c, const struct options *o,
-			const struct host *host, struct done *done, json_t *results) {
+			const struct host *host, struct progress *progress, json_t *results) {
 	struct rte_mempool *pool = packet_pool(c->name, buffers(c), 0, 0);
 	int ret = pool != NULL ? 0 : -1;
 
 	for (unsigned i = 0; i < o->load_count && ret == 0; i++)
-		ret = measure_load(c, o->loads[i], o, host, pool, done, results);
+		ret = measure_load(c, o->loads[i], o, host, pool, progress, results);
 	rte_mempool_free(pool);
 	return ret;
 }
@@ -166,17 +167,17 @@ static bool is_measured(unsigned which, const struct options *o) {
 /* Writes the results. Returns the exit status. */
 static int measure(const struct options *o) {
 	json_t *results = json_array(), *root;
-	struct done done = {0};
+	struct progress progress = {0};
 	struct host host;
 	int ret = 0;
 
 	program_catch_signals();
 	host_measure(&host);
 	for (unsigned i = 0; i < CASE_COUNT; i++)
-		done.total += is_measured(i, o) ? o->load_count * o->runs : 0;
+		progress.total += is_measured(i, o) ? o->load_count * o->runs : 0;
 	for (unsigned i = 0; i < CASE_COUNT && ret == 0; i++) {
 		if (is_measured(i, o))
-			ret = measure_case(&bench_cases[i], o, &host, &done, results);
+			ret = measure_case(&bench_cases[i], o, &host, &progress, results);
 	}
 	root = program_report(results, &host, ret == 0);
 	return program_end(root, o->json, ret);

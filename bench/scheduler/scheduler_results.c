@@ -3,13 +3,14 @@
 
 #include <stdlib.h>
 
-static double share(uint64_t part, uint64_t of) {
+/* 0 if there is nothing to divide by. */
+static double ratio(uint64_t part, uint64_t of) {
 	return of > 0 ? (double)part / (double)of : 0;
 }
 
-/* Cycles to enqueue or drop an offered packet, and to dequeue a sent one. */
+/* Reference cycles to enqueue or drop an offered packet, and to dequeue a sent one. */
 static double cycles(const struct tally *t) {
-	return share(t->enqueue_cycles, t->offered) + share(t->dequeue_cycles, t->sent);
+	return ratio(t->enqueue_cycles, t->offered) + ratio(t->dequeue_cycles, t->sent);
 }
 
 static int by_cycles(const void *a, const void *b) {
@@ -28,14 +29,14 @@ static json_t *figures(struct tally *runs, unsigned count, const struct host *ho
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(values, json_real(cycles(&runs[i])));
 	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:o}", "enqueue",
-			 share(median->enqueue_cycles, median->offered), "dequeue",
-			 share(median->dequeue_cycles, median->sent), "cycles_per_packet",
+			 ratio(median->enqueue_cycles, median->offered), "dequeue",
+			 ratio(median->dequeue_cycles, median->sent), "cycles_per_packet",
 			 cycles(median), "core_cycles_per_packet", cycles(median) * core, "min",
 			 cycles(&runs[0]), "max", cycles(&runs[count - 1]), "runs", (int)count,
-			 "idle_call", share(median->idle_cycles, median->idle_calls),
-			 "offered_gbps", 8 * share(median->offered_bytes, median->ns), "gbps",
-			 8 * share(median->sent_bytes, median->ns), "dropped",
-			 share(median->dropped, median->offered), "values", values);
+			 "idle_call", ratio(median->idle_cycles, median->idle_calls),
+			 "offered_gbps", 8 * ratio(median->offered_bytes, median->ns), "gbps",
+			 8 * ratio(median->sent_bytes, median->ns), "dropped",
+			 ratio(median->dropped, median->offered), "values", values);
 }
 
 json_t *scheduler_result(const struct bench_case *c, unsigned load,

@@ -47,7 +47,7 @@ static struct rte_sched_port *port_create(const struct bench_case *c, double mea
 	return rte_sched_port_config(&params);
 }
 
-/* Classes without queues need no memory and no rate. */
+/* `bucket`: bytes of a pipe's token bucket. Classes without queues need no memory and no rate. */
 static int subport_create(struct rte_sched_port *port, const struct bench_case *c,
 			  uint64_t bucket) {
 	struct rte_sched_pipe_params pipe = {

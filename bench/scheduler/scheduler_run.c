@@ -10,7 +10,7 @@
 
 #define BATCH_ROUNDS 128
 #define MAX_BATCHES 4096
-#define WARM_UP 3 /* 1/3 of a run's time is the warm-up before it */
+#define WARM_UP 3 /* a run's time divided by that of its warm-up */
 #define SETTLE_PACKETS 65536 /* checked together */
 #define SETTLE_MAX 256 /* maximum number of these checks */
 
@@ -32,7 +32,7 @@ int drive_create(struct drive *d, const struct scheduler_subject *subject,
 	return d->packets != NULL ? 0 : -1;
 }
 
-/* Packets that may be dequeued: the wire's work may be ahead by as much as a channel's. */
+/* Packets that may be dequeued now: the wire may have work for SCHEDULER_LEAD_NS ahead, like a channel. */
 static unsigned allowance(const struct drive *d) {
 	double ahead = d->wire_free > d->now ? d->wire_free - d->now : 0;
 	double packets;

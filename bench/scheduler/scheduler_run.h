@@ -15,7 +15,7 @@
 
 /* Sums over rounds. Cycles are reference cycles. */
 struct tally {
-	uint64_t order; /* sort key: cycles per packet */
+	uint64_t order; /* sort key of middle_half(), which needs it first */
 	uint64_t enqueue_cycles, dequeue_cycles; /* of calls that moved packets */
 	/* of dequeue calls that returned no packets although they were allowed to */
 	uint64_t idle_cycles;

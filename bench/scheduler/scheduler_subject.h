@@ -20,7 +20,7 @@ struct scheduler_subject {
 	void (*free)(void *s);
 	/* Writes the flow's identification into the first cache line of the mbuf, for enqueue(). */
 	void (*mark)(void *s, struct rte_mbuf *m, uint32_t flow);
-	/* Enqueues SUBJECT_BURST packets; frees those that it drops. Returns the number of enqueued
+	/* Enqueues SUBJECT_BURST packets at the time `now` (ns); frees those that it drops. Returns the number of enqueued
 	 * packets. */
 	unsigned (*enqueue)(void *s, uint64_t now, struct rte_mbuf **packets);
 	/* Dequeues at most SUBJECT_BURST packets. Returns their number. */
