@@ -8,11 +8,12 @@
 
 struct event {
 	uint64_t time; /* ns */
-	uint64_t order;
+	uint64_t order; /* of insertion */
 	void (*handle)(void *context, void *subject);
 	void *subject;
 };
 
+/* Zeroed: empty. */
 struct events {
 	struct event *heap;
 	size_t count, capacity;

@@ -42,13 +42,14 @@ struct group_measure {
 /* Delays have a resolution of 1/16 us, up to 4.8 hours, with three digits. */
 #define MEASURE_UNIT 16000. /* units per ms */
 
+/* Returns NULL if memory is short; the caller closes it. */
 struct hdr_histogram *measure_histogram(void);
 void measure_delay(struct hdr_histogram *h, uint64_t delay);
 
-/* A packet left the flow's queue. */
+/* A packet left the flow's queue after `delay`. `counts`: the warm-up is over; else only the samples count it. */
 void measure_grant(struct flow_measure *m, uint32_t bytes, uint64_t delay, bool counts);
 
 void measure_drop(struct flow_measure *m, enum scheduler_verdict why, bool counts);
 
-/* Ends the interval. Returns false if memory is short. */
+/* Ends the sample interval, after which the queue is as in `r`. Returns false if memory is short. */
 bool measure_sample(struct flow_measure *m, const struct scheduler_flow_report *r);

@@ -5,7 +5,7 @@
 #include <hdr_histogram.h>
 #include <jansson.h>
 
-/* Rounds to digits that suffice to draw and compare, to keep files short. null: not finite. */
+/* Rounds to six digits, to keep files short. Returns null for a value that is not finite. */
 json_t *numbers_real(double value);
 
 struct numbers_quantile {

@@ -15,6 +15,7 @@
 #define LONGEST 3600 /* seconds */
 #define PACKET 1518 /* bytes */
 
+/* bits per second, seconds */
 static const struct bounds rates = {RATE_MIN, RATE_MAX}, times = {0, LONGEST};
 
 static void read_wred(struct fields *parent, struct scheduler_flow *flow) {
@@ -121,6 +122,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 	fields_close(f);
 }
 
+/* Fields for element `index` of an array. */
 static struct fields element(const struct fields *top, const char *array, uint32_t index) {
 	struct fields f = *top;
 

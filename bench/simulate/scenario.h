@@ -45,7 +45,8 @@ struct rate_change {
 
 struct scenario {
 	uint64_t seed;
-	uint64_t duration, warmup, sample; /* ns */
+	uint64_t duration, warmup; /* ns */
+	uint64_t sample; /* ns: interval of the samples */
 	uint64_t channel_rates[SCENARIO_MAX_CHANNELS]; /* bits per second */
 	uint32_t channel_count;
 	struct scheduler_flow flows[SCENARIO_MAX_FLOWS];

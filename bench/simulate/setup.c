@@ -35,7 +35,7 @@ static void make_scheduler(struct simulation *s) {
 	s->scheduler = scheduler_create(&config, &s->error);
 }
 
-/* Duration of a packet at the sustained rate, or on the first channel. */
+/* Duration in ns of a packet at the sustained rate, or on the first channel. */
 static uint64_t jitter(const struct scenario *scenario, const struct sender_group *g) {
 	uint64_t rate = scenario->flows[g->flow].sustained.rate;
 

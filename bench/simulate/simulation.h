@@ -42,9 +42,9 @@ struct simulation {
 	struct flow_measure flows[SCENARIO_MAX_FLOWS];
 	struct group_measure groups[SCENARIO_MAX_GROUPS];
 	struct scheduler_flow settings[SCENARIO_MAX_FLOWS]; /* current settings */
-	uint64_t settings_since[SCENARIO_MAX_FLOWS];
+	uint64_t settings_since[SCENARIO_MAX_FLOWS]; /* the capacity is counted until then */
 	uint64_t delivered[SCENARIO_MAX_FLOWS]; /* time of the latest delivery */
-	uint64_t channel_free[SCENARIO_MAX_CHANNELS];
+	uint64_t channel_free[SCENARIO_MAX_CHANNELS]; /* when the latest packet ends */
 	struct rate_change changes[SCENARIO_MAX_CHANGES]; /* of the scenario */
 	struct packet *unused; /* list of unused packets */
 	struct packet **slabs; /* memory of the packets */

@@ -48,6 +48,7 @@ static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, ui
 	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);
 }
 
+/* Sends a request to the scheduler, unless an impairment loses it. */
 static void submit(struct loop *l, const struct access_event *e) {
 	uint32_t loss = l->flows[e->flow].group->request_loss;
 
@@ -57,6 +58,7 @@ static void submit(struct loop *l, const struct access_event *e) {
 		fly(l, e, e->request, 0);
 }
 
+/* The scheduler gets the next request or collision. */
 static void arrive(struct loop *l) {
 	uint32_t number = due_pop(&l->arriving).number;
 	const struct loop_flying *f = &l->flying[number];

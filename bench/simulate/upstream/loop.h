@@ -45,7 +45,7 @@ struct loop_measure {
 /* A request in flight to the scheduler, or a detected collision. */
 struct loop_flying {
 	struct maps_request request; /* 0 bytes: a collision */
-	uint32_t collided;
+	uint32_t collided; /* flows that collided; 0: a request */
 	uint32_t next; /* in the list of unused entries */
 };
 
@@ -56,11 +56,12 @@ struct loop {
 	struct loop_flow *flows;
 	uint64_t *carried; /* bytes by flow, after the warm-up */
 	struct loop_measure measures[LOOP_GROUPS];
-	struct due arrivals, arriving;
+	struct due arrivals; /* next packets at the modems, by flow */
+	struct due arriving; /* requests and collisions at the scheduler, by entry of `flying` */
 	struct loop_flying *flying;
-	uint32_t flying_capacity, flying_free;
+	uint32_t flying_capacity, flying_free; /* `flying_free`: the first unused entry */
 	struct random random;
-	uint64_t now;
+	uint64_t now; /* samples */
 	FILE *record; /* MAPs and requests as lines of JSON; or NULL */
 	const char *error;
 	/* Counts after the warm-up. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads numbers of other widths, times in samples, and groups of flows. */
+/* Reads numbers of other widths as fields_number(), times in samples, and groups of flows. */
 #pragma once
 
 #include "fields.h"
 #include "upstream/loop_scenario.h"
 
-#define LOOP_SECOND ((double)MAPS_HZ)
+#define LOOP_SECOND ((double)MAPS_HZ) /* samples */
 
 void loop_number16(struct fields *f, const char *key, struct bounds b, uint16_t *out);
 void loop_number8(struct fields *f, const char *key, struct bounds b, uint8_t *out);

@@ -9,7 +9,7 @@
 #define LONGEST 3600 /* seconds */
 #define SEGMENT_HEADER 8
 
-static const struct bounds short_times = {0, 0.1};
+static const struct bounds short_times = {0, 0.1}; /* seconds */
 
 static void read_delays(struct fields *parent, struct loop_delays *d) {
 	struct fields f = *parent;

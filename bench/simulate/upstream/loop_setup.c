@@ -7,7 +7,7 @@
 #define SID_FIRST 1
 #define HIGHEST (INT64_C(1) << 36) /* us/16: more than an hour */
 
-static void make_access(struct loop *l) {
+static void create_access(struct loop *l) {
 	const struct loop_scenario *s = l->scenario;
 	struct access_channel channels[MAPS_MAX_CHANNELS];
 	struct access_config config = {channels, s->channel_count, s->modems, s->modems,
@@ -26,7 +26,7 @@ static void make_access(struct loop *l) {
 	l->access = access_create(&config, &l->error);
 }
 
-static void make_maps(struct loop *l) {
+static void create_scheduler(struct loop *l) {
 	const struct loop_scenario *s = l->scenario;
 	struct maps_channel channels[MAPS_MAX_CHANNELS];
 	struct maps_config config = {channels, s->channel_count, s->modems, 0, 0};
@@ -38,7 +38,8 @@ static void make_maps(struct loop *l) {
 	l->maps = maps_create(&config, &l->error);
 }
 
-/* SIDs by flow, equal on all channels. Flows get their channels in round robin. */
+/* Sets the flow's SIDs, which are equal on its channels. Flows get their channels in round robin. Returns their
+ * number. */
 static uint32_t sids_of(const struct loop *l, const struct loop_flow *f, uint32_t number,
 			struct maps_sid *sids) {
 	uint32_t all = l->scenario->channel_count;
@@ -99,7 +100,7 @@ static void set_flow(struct loop *l, const struct loop_flow *f, uint32_t number)
 		l->error = access_set_flow(l->access, number, &has, 0);
 }
 
-static void make_flows(struct loop *l) {
+static void create_flows(struct loop *l) {
 	uint32_t number = 0;
 
 	for (uint32_t g = 0; g < l->scenario->group_count; g++) {
@@ -135,14 +136,14 @@ bool loop_setup(struct loop *l, const struct loop_scenario *scenario, FILE *reco
 	};
 	if (!reserve(l))
 		return false;
-	make_access(l);
+	create_access(l);
 	if (l->access == NULL)
 		return false;
-	make_maps(l);
+	create_scheduler(l);
 	if (l->maps == NULL)
 		return false;
 	l->error = NULL;
-	make_flows(l);
+	create_flows(l);
 	return l->error == NULL;
 }
 
