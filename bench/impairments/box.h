@@ -12,7 +12,7 @@
 struct box_run {
 	const struct service_group *sg;
 	struct impair_shares shares;
-	uint64_t packets; /* minimum number of packets */
+	uint64_t packets; /* that modems send, at least */
 	uint64_t seed;
 };
 

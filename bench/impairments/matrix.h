@@ -10,7 +10,7 @@
 #include "box.h"
 
 struct cell {
-	const char *kind; /* kind of quantity: "packets", "drop", "counter", "units in" .. */
+	const char *kind; /* kind of quantity: "packets", "drop", "counter", "balance" .. */
 	const char *name;
 	uint64_t expected;
 	uint64_t counted;
@@ -27,6 +27,7 @@ struct row {
 	struct cell cells[CELLS_MAX];
 };
 
+/* Sets all cells of the row from the result of a run. */
 void row_fill(struct row *r, const char *name, const struct box_result *result);
 
 /* Number of differing cells. */
