@@ -8,16 +8,17 @@
 
 /* In reference cycles. */
 struct batch {
-	uint64_t order; /* sort key: cycles per packet */
+	uint64_t order; /* 1/1024 cycles per packet; the first member, for middle_half() */
 	uint64_t packets;
 	uint64_t cycles;
 	uint64_t stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES];
 };
 
-/* Adds the accounts of a list's stages to the batch and resets them. */
+/* Sets the batch's `stages` of a list to the cycles of the accounts, adds them to `cycles`, and resets the
+ * accounts. */
 void batch_add_accounts(struct batch *b, unsigned list, struct pipeline *p);
 
-/* Adds the mean packet of the middle half of the batches to the zeroed `cycles` and, unless NULL,
- * to the zeroed `stages`, in reference cycles. Reorders the batches. */
+/* Adds the mean cycles per packet of the middle half of the batches to the zeroed `cycles` and, unless NULL,
+ * to the zeroed `stages`. Reorders the batches. */
 void batches_mean(struct batch *batches, unsigned count, double *cycles,
 		  double (*stages)[PIPELINE_MAX_STAGES]);

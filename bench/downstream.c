@@ -58,9 +58,10 @@ static void settle(struct bench *b, struct traffic *t) {
 
 /*
  * Modems' reorder timers use the machine's clock, while the pipeline's clock stops if the thread is
- * descheduled. Packets after such a pause count as out of order although the pipeline kept the order.
+ * descheduled. Timers that expire in such a pause make packets out of order that the pipeline kept in order.
+ * They do not count.
  */
-static void forgive_impatience(struct traffic_result *r) {
+static void ignore_expired_timers(struct traffic_result *r) {
 	if (r->descheduled_longest_us < RESEQUENCER_TIMER_MS * 1000.0 ||
 	    r->reordered > r->resequencing_given_up)
 		return;
@@ -76,7 +77,7 @@ static void result(const struct traffic *t, struct bench_run *out) {
 	struct traffic_result r;
 
 	traffic_result(t, &r);
-	forgive_impatience(&r);
+	ignore_expired_timers(&r);
 	out->packets = r.sent;
 	out->bytes = r.sent_bytes;
 	out->proven = traffic_result_good(&r);

@@ -14,13 +14,13 @@
 
 struct footprint {
 	/* bytes */
-	uint64_t configuration; /* after loading */
+	uint64_t configuration; /* of the loaded file */
 	uint64_t pools; /* packet and indirect mbufs */
 	uint64_t tables; /* keys, tables, rules, queues: grows with the number of modems */
 	/* seconds */
 	double load; /* to read and check the file */
 	double make_pools;
-	double make_sessions;
+	double make_sessions; /* crypto keys of all modems */
 	double make_tables;
 };
 

@@ -17,7 +17,7 @@ static inline int middle_compare(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Sorts `count` items of `size` bytes by their first member, a uint64_t. */
+/* Sorts `count` items of `size` bytes by their first member, a uint64_t. Returns their middle half. */
 static inline struct middle middle_half(void *items, unsigned count, size_t size) {
 	qsort(items, count, size, middle_compare);
 	return (struct middle){count / 4, count - count / 4};

@@ -22,12 +22,13 @@ struct bench_options {
 	const char *mixes[MAX_MIXES];
 	unsigned mix_count;
 	bool published; /* only the first of the default mixes */
-	bool requests; /* runs on request, by lines on stdin */
+	bool requests; /* runs on request: see requests.h */
 	unsigned runs;
 	unsigned milliseconds;
 	unsigned threads;
-	unsigned core; /* with one thread; PLATFORM_ONE_CORE */
+	unsigned core; /* with one thread; PLATFORM_ONE_CORE: the first usable one */
 	unsigned cores[2]; /* for upper and lower MAC, with two threads */
+	/* not options: set when the configuration is loaded, see struct footprint */
 	double load_seconds;
 	uint64_t configuration_bytes;
 	unsigned flows; /* of the traffic; 0: its default */

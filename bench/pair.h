@@ -30,7 +30,7 @@ struct pair {
 	/* Shared by both threads. */
 	enum pair_state state __rte_cache_aligned;
 	uint64_t now __rte_cache_aligned; /* ns: time of the upper MAC */
-	uint64_t lower_cycles __rte_cache_aligned; /* cycles of the second core */
+	uint64_t lower_cycles __rte_cache_aligned; /* as `upper_cycles`, of the second core */
 };
 
 /*

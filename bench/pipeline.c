@@ -46,7 +46,8 @@ static int server_make(struct bench *b) {
 	return 0;
 }
 
-/* Only during a run; between two runs, another program may use the core. */
+/* Starts the lower MAC's thread, if there are two. It ends with the run, as another program may use the core
+ * between two runs. */
 static int second_core_start(struct bench *b) {
 	const struct layout_group *at = &b->server.layout.groups[0];
 	struct worker *workers = b->server.workers;
@@ -120,7 +121,7 @@ static void accounting(const struct run *r, bool on) {
 		r->d->list(r->b, l)->accounting = on;
 }
 
-/* Replaces the cycles of the batch by those of its stages. */
+/* Replaces the cycles of the batch by those of its stages, and resets the accounts. */
 static void accounts_reset(const struct run *r, struct batch *batch) {
 	batch->cycles = 0;
 	for (unsigned l = 0; l < r->d->list_count; l++)
@@ -173,6 +174,7 @@ static void wait_until(double begin) {
 		rte_pause();
 }
 
+/* Measures and proves one run. Returns 0, or -1 after a message. */
 static int measure_and_prove(const struct run *r, unsigned milliseconds, struct bench_run *out) {
 	struct batches batches = {
 		.accounted = calloc(MAX_BATCHES, sizeof(struct batch)),

@@ -22,13 +22,13 @@
 	 "print progress on stderr as lines \"progress DONE TOTAL TEXT\"", \
 	 0}
 
-/* Parses a number from `low` to `high`, or raises an error of argp. */
+/* Parses a number from `low` to `high`, or ends the program by an error of argp. */
 unsigned program_number(const char *text, unsigned low, unsigned high, struct argp_state *state);
 
 /* Switches progress to machine-readable form. */
 void program_report_progress(void);
 
-/* Prints on stderr that `done` of `total` runs are done, and the next step. */
+/* Prints the next step on stderr; in machine-readable form also that `done` of `total` runs are done. */
 void program_progress(unsigned done, unsigned total, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

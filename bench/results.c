@@ -48,7 +48,8 @@ static double list_cycles(struct bench *b, const struct bench_direction *d,
 	return cycles;
 }
 
-/* Throughput of two cores, which the slower one limits. The lower MAC is the last list. */
+/* Throughput of two cores, which the slower one limits. The lower MAC is the last list. `bits_hz`: bits of a
+ * packet times reference cycles per second. */
 static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 			 const struct bench_run *run, double bits_hz) {
 	double lower = list_cycles(b, d, run, d->list_count - 1);
@@ -60,7 +61,7 @@ static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 			 "gbps_per_core", gbps / 2);
 }
 
-/* Values of every run, to compare two files. */
+/* Cycles per packet of every run, to compare two files. */
 static json_t *values_json(const struct bench_run *runs, unsigned count) {
 	json_t *values = json_array();
 
@@ -69,7 +70,8 @@ static json_t *values_json(const struct bench_run *runs, unsigned count) {
 	return values;
 }
 
-/* The stages are those of the median run. */
+/* The stages are those of the run with median cycles. The bound, and the cycles of latencies and without
+ * accounting, have medians of their own. */
 json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
 		     struct bench_run *runs, unsigned count, const struct host *host) {
 	const struct bench_run *median = &runs[count / 2];

@@ -24,7 +24,7 @@ struct throughput {
 	uint16_t network[2]; /* ports of the data plane and of the traffic */
 	uint16_t rphy[2];
 	struct traffic *traffic;
-	bool running;
+	bool running; /* the data plane's threads run */
 	bool latency; /* measured in this trial */
 	/* Counters at the start of the trial: */
 	struct worker workers[LAYOUT_GROUP_WORKERS];

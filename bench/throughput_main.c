@@ -66,8 +66,9 @@ static bool is_listed(const unsigned *cores, unsigned count, unsigned core) {
 }
 
 /*
- * Selects the traffic's core: the requested one, or the first that the process may use and the data plane
- * does not. Every thread polls, so two threads on one core would alternate in time slices of milliseconds.
+ * Appends the traffic's core to the workers: the requested one, or the first that the process may use and the
+ * data plane does not. Returns false after a message. Every thread polls, so two threads on one core would
+ * alternate in time slices of milliseconds.
  */
 static bool cores_choose(const struct throughput_options *o, struct platform_options *p) {
 	unsigned needed = p->worker_count + 1, found;
@@ -110,6 +111,7 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 	return false;
 }
 
+/* Sets the default. Returns false after a message. */
 static bool depth_choose(struct throughput_options *o, const struct service_group *sg) {
 	unsigned max = throughput_depth_max(sg);
 
@@ -124,6 +126,7 @@ static bool depth_choose(struct throughput_options *o, const struct service_grou
 	return false;
 }
 
+/* Whether any modem can send. */
 static bool sends_upstream(const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		if (sg->upstream_channel_count > 0 && sg->modems[m].address_count > 0 &&
@@ -133,6 +136,7 @@ static bool sends_upstream(const struct service_group *sg) {
 	return false;
 }
 
+/* Answers trials on stdout until stdin ends. Returns 0, or -1 after a message. */
 static int serve(struct throughput *t, const struct throughput_options *o,
 		 const struct service_group *sg, unsigned lcore) {
 	bool upstream = sends_upstream(sg);

@@ -40,7 +40,7 @@ static void options(struct traffic_options *o, const struct mix *mix) {
 	o->upstream_mix = *mix;
 }
 
-/* L2TPv3 packets, nearly all of which have the size of the MTU. */
+/* The number of L2TPv3 packets: nearly all have the MTU's size. */
 static unsigned batch(const struct bench *b, double mean_bytes) {
 	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / bench_config(b)->rphy.mtu) + 1;
 }
