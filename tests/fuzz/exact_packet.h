@@ -14,7 +14,7 @@ static inline void exact_packet_free(void *bytes, void *shared) {
 	free(shared);
 }
 
-/* Returns NULL if the pool is empty. Its buffers need no data room. */
+/* A packet with a copy of `frame`. Returns NULL if the pool is empty. The buffers of the pool need no data room. */
 static inline struct rte_mbuf *exact_packet(struct rte_mempool *pool, const uint8_t *frame,
 					    size_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);

@@ -42,7 +42,8 @@ static struct {
 	struct crypto_queue *queue;
 	void *schedules[12];
 	struct rte_mempool *packets, *frames, *pieces;
-	uint16_t far[3], near[3]; /* R-PHY, network, control */
+	/* pairs of R-PHY, network and control ports: ends of this file and of the upstream */
+	uint16_t far[3], near[3];
 	struct clock clock;
 } env;
 

@@ -12,7 +12,8 @@ struct text {
 	size_t size;
 };
 
-/* Removes the text before the next separator from `remaining` and returns it. */
+/* Removes the text before the next separator from `remaining` and returns it, with its last newline. `bytes` is NULL
+ * if nothing remained. */
 static inline struct text next_part(struct text *remaining) {
 	const char *separator = remaining->size > 0 ? memmem(remaining->bytes, remaining->size,
 							     SEPARATOR, strlen(SEPARATOR))

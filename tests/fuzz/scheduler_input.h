@@ -16,8 +16,8 @@ static inline uint8_t input_byte(struct scheduler_input *in) {
 	return in->at < in->end ? *in->at++ : 0;
 }
 
-/* Valid settings. */
-uint64_t input_rate(struct scheduler_input *in); /* or 0 */
+/* Valid settings. Rates are in bits per second. */
+uint64_t input_rate(struct scheduler_input *in); /* or 0: no limit */
 uint32_t input_size(struct scheduler_input *in); /* of a packet or a burst: any number */
 struct scheduler_channel input_channel(struct scheduler_input *in);
 struct scheduler_limit input_limit(struct scheduler_input *in);

@@ -50,11 +50,11 @@ struct monitor {
 	struct monitor_bucket modems[MONITOR_MODEMS];
 	struct monitor_flow flows[MONITOR_FLOWS];
 	struct monitor_line limit;
-	uint64_t delays[SCHEDULER_PRIORITIES];
+	uint64_t delays[SCHEDULER_PRIORITIES]; /* granted packets, whose delays are reported */
 	uint32_t queued; /* packets */
 	bool started;
-	/* The latest time of a call, and the first. The first one moves on by what a jump exceeds
-	 * an hour. */
+	/* The first and the latest time of a call, ns. A jump of more than an hour moves the first one
+	 * by the excess. */
 	uint64_t epoch, now;
 };
 
@@ -78,7 +78,7 @@ void monitor_grant(struct monitor *w, const struct scheduler_grant *g);
 /* Checks a drained packet and frees it. */
 void monitor_drained(struct monitor *w, struct monitor_packet *p);
 
-/* Compares all reports with the counts, those of delays in monitor_delays(). */
+/* Compare all reports with the counts; the second function compares those of delays. */
 void monitor_reports(const struct monitor *w);
 void monitor_delays(const struct monitor *w);
 

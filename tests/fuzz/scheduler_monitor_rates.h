@@ -81,7 +81,8 @@ static inline void line_set(struct monitor_line *l, uint64_t rate, fine_time now
 	l->rate = rate;
 }
 
-/* Whether a packet may pass, with all tolerances. If longer than the burst, when it would fit. */
+/* Whether a packet may pass, with all tolerances. One that is longer than the burst may pass when the bucket has been
+ * full for the time of the excess. */
 static inline bool bucket_admits(const struct monitor_bucket *b, uint64_t bytes, fine_time now) {
 	fine_time depth = cost(b->rate, b->burst);
 

@@ -57,7 +57,7 @@ struct writer {
 	} sessions[5];
 	uint32_t burst_id;
 	/* the PSP packet that is being built */
-	unsigned session; /* index */
+	unsigned session; /* index in `sessions` */
 	uint8_t flow, count;
 	uint8_t table[2 * PSP_COUNT_MAX], data[WRITER_PACKET];
 	size_t size;
@@ -69,6 +69,7 @@ struct writer {
 	void *ctx;
 };
 
+/* The caller has zeroed `w`, and sets `in`, `packet` and `ctx`. */
 void writer_open(struct writer *w, const struct service_group *sg);
 
 /* Each does one thing, as the input says. */
@@ -79,5 +80,5 @@ void writer_raw(struct writer *w); /* bytes of the input as payload, PSP packet 
 
 void writer_fault(struct writer *w); /* chooses the fault of the next packet */
 
-/* Sends the PSP packet. */
+/* Sends the PSP packet that is being built, if any. */
 void writer_flush(struct writer *w);
