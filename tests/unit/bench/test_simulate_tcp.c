@@ -14,7 +14,7 @@ struct path {
 	struct tcp tcp;
 	uint64_t now, rtt; /* ns */
 	uint64_t sent[FLIGHT_MAX]; /* send time per packet number, modulo FLIGHT_MAX */
-	uint64_t drop_each; /* each packet with a multiple of this number is lost; 0: none */
+	uint64_t drop_each; /* one of so many packets is lost; 0: none */
 	uint64_t next; /* number of the packet that arrives next */
 };
 
