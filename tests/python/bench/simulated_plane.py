@@ -30,7 +30,7 @@ class Plane:
         self.rates: list[float] = []
 
     def loses(self, rate: float) -> bool:
-        """Losses are certain above capacity and luck, impossible below the band, else likely."""
+        """Losses are certain above capacity and luck, impossible below the band, else possible."""
         low, high = self.capacity * (1 - self.band), self.capacity * (1 + self.luck)
         if rate <= low:
             return False

@@ -153,7 +153,7 @@ def test_two_threads_have_their_own_table() -> None:
     assert not any(row.startswith("Gbps per core") for row in rows)
 
 
-def layouts(*options: str) -> tuple[int, ...]:
+def threads_measured(*options: str) -> tuple[int, ...]:
     parser = argparse.ArgumentParser()
     bench_pipeline.add_arguments(parser)
     return bench_pipeline.thread_counts(parser.parse_args(options))
@@ -163,22 +163,22 @@ def test_two_threads_need_two_cores(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3})
-    assert layouts() == (1,)
+    assert threads_measured() == (1,)
     assert capfd.readouterr().err == ""
-    assert layouts("--threads", "both") == (1,)
+    assert threads_measured("--threads", "both") == (1,)
     assert capfd.readouterr().err == (
         "vcmts: --threads both: found 1 usable core, needed: 2; measuring only --threads 1\n"
     )
     with pytest.raises(MistakeError, match="found 1 usable core, needed: 2; choose"):
-        layouts("--threads", "2")
+        threads_measured("--threads", "2")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5})
-    assert layouts("--threads", "2") == (2,)
-    assert layouts("--threads", "both") == (1, 2)
+    assert threads_measured("--threads", "2") == (2,)
+    assert threads_measured("--threads", "both") == (1, 2)
 
 
 def test_upstream_has_one_thread() -> None:
     with pytest.raises(MistakeError, match="upstream, which has one thread"):
-        layouts("--threads", "2", "--direction", "upstream")
+        threads_measured("--threads", "2", "--direction", "upstream")
 
 
 def stop_of(requested: bool) -> Stopped:

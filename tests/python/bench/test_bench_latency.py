@@ -17,14 +17,14 @@ QUICK = ("--trial-seconds", "0.1")
 
 
 def throughput_result(point: str, **gbps: float) -> Json:
-    """A result of `vcmts bench write_throughput`."""
+    """A result of `vcmts bench throughput`."""
     total = sum(gbps.values())
     rates = {"mean_bytes": {"downstream": 998}, "gbps": gbps | {"total": total}}
     return {"point": point, "repeats": [total], "min": total, "max": total, "trials": []} | rates
 
 
 def write_throughput(folder: Path, **fields: Any) -> str:
-    """Writes a file of `vcmts bench write_throughput`."""
+    """Writes a file of `vcmts bench throughput`."""
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     file = {"schema": 1, "kind": "throughput", "configuration": "simulated", "host": host}
     file |= {"command": ["vcmts"], "started": "2026-01-02T03:04:05+00:00", "seconds": 1.0}
@@ -149,8 +149,8 @@ def test_keys_are_documented(bench: Bench) -> None:
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     above, section = (
-        page.split(f"### `vcmts bench {fields}`")[1].split("\n### ")[0]
-        for fields in ("throughput", "latency")
+        page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]
+        for what in ("throughput", "latency")
     )
     documented = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys of all measurements

@@ -327,7 +327,7 @@ def test_goals_of_a_file() -> None:
     assert set(result) == {
         *(f"power.steps.{load}{end}" for load in (90, 100) for end in ("", ".busyness")),
         *(f"power.latency.{k}.{load}" for k in ("mean", "p99_9") for load in (10, 50, 90)),
-        *(f"power.{fields}" for fields in ("cost", "paused", "cpu", "first", "first.long")),
+        *(f"power.{part}" for part in ("cost", "paused", "cpu", "first", "first.long")),
     }
     assert result["power.steps.90"].values == [3]
     assert result["power.steps.90"].remark == "poll 0, spin 3; 1,000 steps"

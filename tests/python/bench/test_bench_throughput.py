@@ -177,11 +177,11 @@ def test_keys_are_documented(bench: Bench) -> None:
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     section = page.split("### `vcmts bench throughput`")[1].split("\n### ")[0]
-    arguments = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    documented = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     result = file["results"][0]
-    assert set(file) - {"results"} <= arguments
-    assert set(result) - {"trials"} <= arguments
-    assert set(result["trials"][0]) <= arguments
+    assert set(file) - {"results"} <= documented
+    assert set(result) - {"trials"} <= documented
+    assert set(result["trials"][0]) <= documented
 
 
 @pytest.mark.parametrize(("text", "share"), [("1", 1), ("1/3", 1 / 3), ("0.25", 0.25)])

@@ -47,7 +47,7 @@ MISTAKE = 2  # exit status of a program for invalid arguments: all further point
 
 @dataclass(frozen=True)
 class Point:
-    """A service group to measure. `places`: the sweeps (by key) and values that it belongs to."""
+    """A service group to measure. `sweeps`: keys of SWEEPS and the values that it has there."""
 
     profile: str
     sizes: Sizes
@@ -229,6 +229,7 @@ def measure(
     stopped: Stopped,
     say: watch.OnMessage,
 ) -> tuple[int, Json | None]:
+    """Measures a point. Returns the exit status and the report of vcmts-bench; None: no results."""
     config = folder / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
         write_profile(

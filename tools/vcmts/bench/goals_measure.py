@@ -58,6 +58,7 @@ def own_core() -> int:
 
 
 def second_core() -> int:
+    """Another physical core for a second service group. Raises LackError if there is none."""
     first = own_core()
     allowed = sorted(os.sched_getaffinity(0) - {first})
     found = next((core for core in allowed if not siblings(first, core)), None)
@@ -109,7 +110,7 @@ class Bench:
         return {"seconds": self.seconds, "direction": direction, "mix": mix}
 
     def run(self, group: trials.Server, mix: str = IMIX) -> Json:
-        """Makes a run, and returns its result."""
+        """Makes a run, and returns the answer (docs/results.md, "Runs on request")."""
         answer = group.ask(self.request(mix))
         self.shown.advance(text=f"{group.ready['configuration']}, {mix}")
         return answer
@@ -191,9 +192,8 @@ def upstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield total("upstream", [bench.run(base, UPSTREAM_IMIX) for _ in range(bench.runs)])
 
 
-AlternatingRuns = list[
-    tuple[Json, Json]
-]  # answers of another service group, each with the base's before it
+# Answers of another service group, each with the base's before it.
+AlternatingRuns = list[tuple[Json, Json]]
 
 
 def alternate(bench: Bench, base: trials.Server, other: trials.Server) -> AlternatingRuns:
@@ -250,6 +250,7 @@ def overlap(one: Json, other: Json) -> float:
 
 
 def run_both(bench: Bench, base: trials.Server, other: trials.Server) -> tuple[Json, Json]:
+    """Makes a run of each at the same time."""
     begin_us = round((time.monotonic() + SET_UP_SECONDS) * 1e6)
     request = bench.request(IMIX) | {"begin_us": begin_us}
     base.begin(request)
@@ -260,6 +261,7 @@ def run_both(bench: Bench, base: trials.Server, other: trials.Server) -> tuple[J
 
 
 def rate(answer: Json) -> float:
+    """Gbps of one core."""
     return float(answer["result"]["gbps_per_core"])
 
 

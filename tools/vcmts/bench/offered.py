@@ -18,6 +18,7 @@ from vcmts.paths import MistakeError, program
 from vcmts.results import without_local_paths
 from vcmts.run.rates import UPSTREAM_SHARE
 
+# Keys of a request, by direction.
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
 # Downstream and upstream mix of the papers; that of 2017 has no upstream.
 MIXES = {
@@ -92,6 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_range(option: str, value: float, least: float, most: float) -> float:
+    """Returns the value, or raises MistakeError."""
     if not least <= value <= most:
         raise MistakeError(f"{option}: found {value:g}, allowed: {least:g} to {most:g}")
     return value
@@ -107,6 +109,7 @@ def parse_prove(text: str) -> float:
 
 
 def make_split(given: argparse.Namespace, facts: Json) -> Split:
+    """The shares by --direction and --upstream-share. Raises MistakeError."""
     share = check_range("--upstream-share", given.upstream_share, 0.001, 1000)
     if given.direction == "downstream":
         return Split(1.0, 0.0)
@@ -160,7 +163,7 @@ def received_gbps(answer: Json) -> dict[str, float]:
 
 
 def descheduled(answer: Json) -> Json:
-    """How often polling threads lost their core (both directions are one), and the longest time."""
+    """How often polling threads lost their core, and for how long; both directions share one."""
     ways = [
         answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
     ]

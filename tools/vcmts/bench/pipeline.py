@@ -135,8 +135,8 @@ def show(report: Json, console: Console) -> None:
         ]
         if not results:
             continue
-        folder = ", two concurrent threads" if threads == 2 else ""
-        title = f"{direction}, {report['configuration']}{folder}, reference cycles"
+        ending = ", two concurrent threads" if threads == 2 else ""
+        title = f"{direction}, {report['configuration']}{ending}, reference cycles"
         print_line(console, f"{title} per packet")
         console.print(table(results))
         lines = list(fits(results))

@@ -75,7 +75,7 @@ class RateResults:
     rate: float
     passes: int = 0
     fails: int = 0
-    carried: float = 1.0
+    carried: float = 1.0  # lowest received share of the rate
     bounds: list[str] = field(default_factory=list)
 
     @property
@@ -113,14 +113,17 @@ class TrialRecord:
         at.bounds += [one.bound_by or "" for one in informative]
 
     def good(self) -> RateResults | None:
+        """The highest good rate."""
         standing = (one for one in self.tried.values() if one.stands)
         return max(standing, key=lambda one: one.rate, default=None)
 
     def bad(self, good: RateResults | None) -> RateResults | None:
+        """The lowest tried rate above the good one."""
         above = (one for one in self.tried.values() if good is None or one.rate > good.rate)
         return min(above, key=lambda one: one.rate, default=None)
 
     def unmeasurable(self) -> int:
+        """The number of rates with disturbed trials only."""
         return sum(set(one.bounds) == {MACHINE} for one in self.tried.values())
 
     def lower(self, bad: RateResults) -> float:
@@ -164,7 +167,7 @@ class TrialRecord:
 
 
 def try_rate(trial: Trial, rate: float, plan: Plan, left: int) -> list[TrialResult]:
-    """Makes trials at a rate until one is conclusive, or there are `left` or plan.attempts."""
+    """Makes trials at a rate until one is conclusive, up to `left` and plan.attempts of them."""
     outcomes: list[TrialResult] = []
     while True:
         outcomes.append(trial(rate))

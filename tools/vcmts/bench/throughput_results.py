@@ -16,7 +16,7 @@ from vcmts.jsons import Json
 from vcmts.progress import Progress
 
 COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "limited by")
-SAID_NOTHING = ("disturbed", "traffic")
+INCONCLUSIVE = ("disturbed", "traffic")
 
 
 def passed_at(made: list[tuple[float, Outcome]], found: SearchResult) -> list[Json]:
@@ -110,7 +110,7 @@ def result(where: Point, searches: list[Search]) -> Json:
 
 def row(one: Json) -> list[str]:
     rates, packets = one["gbps"], one["mpps"]
-    again = sum(trial["verdict"] in SAID_NOTHING for trial in one["trials"])
+    again = sum(trial["verdict"] in INCONCLUSIVE for trial in one["trials"])
     return [
         one["point"],
         f"{rates['total']:.2f}" + ("" if one["confirmed"] else "?"),

@@ -111,6 +111,7 @@ class Server:
         self._asked = True
 
     def answer(self, request: Json) -> Json:
+        """Reads the answer to the request of begin(). Raises as ask()."""
         answer = self.line(ANSWER_SECONDS + 2 * request["seconds"])
         self._asked = False
         if "error" in answer:

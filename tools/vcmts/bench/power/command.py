@@ -177,7 +177,7 @@ def measure(
         shown.at(0, "starting")
         with open_plane(config, facts, folder, given, stopped) as plane:
             to.host = plane.host
-            kinds = tuple(kind for kind in KINDS if plane.takes(kind))
+            kinds = tuple(kind for kind in KINDS if plane.select_pause(kind))
             shown.total = searching + seconds(options, kinds)
             to.more |= settings_of(plane, kinds, given)
             rates = rates or polling_rates(plane, options, facts, shown)

@@ -58,7 +58,7 @@ class Plane:
         found: Json = self.call("power.get")
         return found
 
-    def takes(self, idle: str) -> bool:
+    def select_pause(self, idle: str) -> bool:
         """Selects a kind of pause. Returns whether all workers use it; else they poll."""
         self.set(idle=idle)
         reported = self.samples(IDLE_INFO)
@@ -72,6 +72,7 @@ class Plane:
         return found
 
     def counted(self, *names: str) -> dict[str, float]:
+        """As metrics(). Raises ProgramError if one does not exist."""
         found = self.metrics(*names)
         missing = [name for name in names if name not in found]
         if missing:

@@ -11,7 +11,7 @@ from vcmts.bench.power.plane import POLL, SLEEP
 from vcmts.bench.trials import ProgramError
 from vcmts.jsons import Json
 
-SHORT_PAUSE_US = 1  # the published one
+SHORT_PAUSE_US = 1  # longest pause of the published measurement
 PAUSED = "vcmts_worker_paused_seconds_total"
 BUSY, IDLE = "vcmts_worker_busy_seconds_total", "vcmts_worker_idle_seconds_total"
 # Idle times before single packets: a short one, and one after which sleeping workers, whose sleep
