@@ -8,6 +8,7 @@
 #include "server/group_lifecycle.h"
 #include "stopwatch.h"
 
+/* Times the addition only. Returns false after a message. */
 static bool add_and_remove(struct adding *c) {
 	struct server *s = &c->bed->server;
 	double start = monotonic_seconds(), work = stopwatch_work();

@@ -31,6 +31,7 @@ static unsigned groups_per_worker(const struct bed *b) {
 	return is_shared(b) ? (unsigned)b->config.group_count : 1;
 }
 
+/* The traffic of a worker's groups, at rates that bed_begin() replaces. */
 static void options_fill(const struct bed *b, unsigned worker, uint16_t network, uint16_t rphy,
 			 struct traffic_options *o) {
 	char error[MIX_ERROR];
@@ -50,7 +51,7 @@ static void options_fill(const struct bed *b, unsigned worker, uint16_t network,
 	mix_parse("upstream-imix", 1514, &o->upstream_mix, error, sizeof(error));
 }
 
-/* With several workers, ports have numbers. */
+/* Creates the traffic of all groups of a worker. Returns 0, or -1 after a message. */
 static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_options *options) {
 	struct groups *g = &b->loops[worker].traffic;
 	struct traffic *t;
@@ -64,7 +65,8 @@ static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_opt
 	return t != NULL ? 0 : -1;
 }
 
-/* Creates the ports of a worker's groups, and the traffic at their other ends. */
+/* Creates the ports of a worker's groups, named by the worker's number, and the traffic at their other ends.
+ * Returns 0, or -1 after a message. */
 static int side_create(struct bed *b, unsigned worker) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
 	unsigned first = first_group(b, worker), count = groups_per_worker(b);
@@ -111,6 +113,7 @@ static void ports_name(struct bed *b) {
 	}
 }
 
+/* Starts the threads of all workers, without traffic. Returns 0, or -1 after a message. */
 static int workers_start(struct bed *b) {
 	struct server *s = &b->server;
 
@@ -172,6 +175,7 @@ void bed_kind_set(struct bed *b, enum change_kind kind) {
 		__atomic_store_n(&b->loops[w].kind, kind, __ATOMIC_RELAXED);
 }
 
+/* Waits until all workers are in this phase. Returns 0, or -1 if one is in LOOP_FAILED. */
 static int phase_await(const struct bed *b, enum loop_phase phase) {
 	for (unsigned w = 0; w < b->server.worker_count; w++) {
 		while (loop_phase_of(&b->loops[w]) != phase) {

@@ -71,7 +71,7 @@ int bed_end(struct bed *b);
 struct bed_result {
 	uint64_t sent, proven, lost, wrong; /* packets of both directions */
 	double gbps, upstream_gbps;
-	double p50, p99, p99_9; /* of the downstream, us; maximum over the workers' first groups */
+	double p50, p99, p99_9; /* of the downstream, us; maximum over all groups */
 	uint64_t cycles, stage_cycles; /* of all workers */
 };
 void bed_result(const struct bed *b, struct bed_result *r);

@@ -102,6 +102,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 /* Runs in parallel to the traffic of a run. */
 typedef void side_task(void *arg, unsigned milliseconds);
 
+/* Only waits. */
 static void no_side_task(void *arg, unsigned milliseconds) {
 	driver_run(arg, 0, milliseconds);
 }
@@ -109,7 +110,7 @@ static void no_side_task(void *arg, unsigned milliseconds) {
 struct changes_arg {
 	struct driver *driver;
 	unsigned rate;
-	uint64_t count;
+	uint64_t count; /* set by changes_task(): requests made */
 };
 
 static void changes_task(void *arg, unsigned milliseconds) {
@@ -150,6 +151,7 @@ static int load_find(struct bed *b, struct driver *d, const struct options *o,
 	return 0;
 }
 
+/* Appends the result of a run. Returns false if it is NULL. */
 static bool add_run(json_t *results, json_t *found, const char *mode, unsigned number) {
 	if (found == NULL)
 		return false;
@@ -159,7 +161,8 @@ static bool add_run(json_t *results, json_t *found, const char *mode, unsigned n
 	return true;
 }
 
-/* Runs with and without changes in alternation, so that both run under the same conditions. */
+/* Makes one run without changes, then one with them, under the same conditions; but without reloads. Returns
+ * false after a message or a signal. */
 static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 		       const struct bed_load *load, unsigned number, json_t *results) {
 	struct changes_arg changes_arg = {d, o->changes, 0};
@@ -182,7 +185,7 @@ static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 	return true;
 }
 
-/* Runs with reloads, which are set up before and ended after all of them. */
+/* Makes all runs, each without and with reloads. Returns 0, or -1 after a message or a signal. */
 static int measure_reloads(struct bed *b, struct driver *d, const struct options *o,
 			   const struct bed_load *load, json_t *results) {
 	struct reloading r = {0};
@@ -202,6 +205,7 @@ static int measure_reloads(struct bed *b, struct driver *d, const struct options
 	return ret;
 }
 
+/* Writes the results. Returns the exit status. */
 static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	json_t *results = json_array(), *root;
 	struct bed_load load;

@@ -12,7 +12,7 @@
 #include "program.h"
 #include "server/changes.h"
 
-#define NS 1000000000u
+#define NS 1000000000u /* per second */
 #define ADDED 4 /* spare modems that are added and removed; the keys of the others roll */
 #define STEPS 4 /* requests after which the kinds repeat */
 #define NAP_NS 50000
@@ -106,6 +106,7 @@ static struct request request_rules(const struct driver *d, unsigned n) {
 				CHANGE_RULES};
 }
 
+/* Uses, removes and installs the next key of a modem in round robin. */
 static struct request request_key(const struct driver *d, unsigned n) {
 	const json_t *modem = d->spares[ADDED + n / 3 % (BED_SPARES - ADDED)];
 	json_t *said = json_object_get(json_object_get(modem, "security"), "said");
@@ -168,6 +169,7 @@ static void report_refused(const char *method, const json_t *answer) {
 	fprintf(stderr, "%s: %s\n", method, message != NULL ? message : "no answer");
 }
 
+/* Records the times of a completed request, and frees its slot. */
 static void request_done(struct driver *d, struct driver_request *a, struct answer_text *text) {
 	struct driver_figures *f = &d->figures[a->kind];
 	json_t *answer = answer_text_parse(text);
@@ -180,6 +182,7 @@ static void request_done(struct driver *d, struct driver_request *a, struct answ
 	json_decref(answer);
 }
 
+/* Continues a request, and ends it if its response is complete. */
 static void proceed(struct driver *d, struct driver_request *a) {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct answer_text text = {0};
@@ -194,6 +197,7 @@ static void proceed(struct driver *d, struct driver_request *a) {
 		request_done(d, a, &text);
 }
 
+/* Begins the next request in a free slot. */
 static void submit(struct driver *d, struct driver_request *a) {
 	struct request request = request_of(d, d->step++);
 	char *text = text_of(d, &request);

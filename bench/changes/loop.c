@@ -53,9 +53,9 @@ static bool was_disturbed(struct loop *l) {
 	return l->switches != before;
 }
 
-/* Records a time. Checks a long one at once, so that its preemption is not attributed to the next
- * one. Returns whether the thread was not preempted. */
-static bool note(struct loop *l, struct loop_times *t, uint64_t cycles) {
+/* Records a time, unless the thread was preempted meanwhile. Checks only long ones, and at once, so that the
+ * preemption is not attributed to the next one. Returns whether it was recorded. */
+static bool time_record(struct loop *l, struct loop_times *t, uint64_t cycles) {
 	double us = (double)cycles * l->us_per_cycle;
 
 	if (us > LONG_US && was_disturbed(l)) {
@@ -85,6 +85,7 @@ static uint64_t stage_cycles(const struct worker *w) {
 	return cycles;
 }
 
+/* Starts the traffic of a run with all figures at 0. Returns the next phase. */
 static enum loop_phase begin(struct loop *l) {
 	struct groups *g = &l->traffic;
 
@@ -102,11 +103,13 @@ static enum loop_phase begin(struct loop *l) {
 	return LOOP_RUNNING;
 }
 
+/* Whether a change waits for the worker. */
 static bool has_task(const struct worker *w) {
 	return __atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL ||
 	       __atomic_load_n(&w->tasks[WORKER_LATER], __ATOMIC_ACQUIRE) != NULL;
 }
 
+/* Runs one round. With `counts`, records its time if it had packets, and that of a step of a change. */
 static void worker_round_timed(struct loop *l, bool counts) {
 	struct worker *w = l->worker;
 	bool has_pending_task = has_task(w);
@@ -121,14 +124,14 @@ static void worker_round_timed(struct loop *l, bool counts) {
 	end = rte_rdtsc();
 	if (!counts)
 		return;
-	if (work > 0 && note(l, &l->figures.rounds, middle - start))
+	if (work > 0 && time_record(l, &l->figures.rounds, middle - start))
 		l->figures.cycles += middle - start;
 	if (has_pending_task)
-		note(l, &l->figures.steps[__atomic_load_n(&l->kind, __ATOMIC_RELAXED)],
-		     end - middle);
+		time_record(l, &l->figures.steps[__atomic_load_n(&l->kind, __ATOMIC_RELAXED)],
+			    end - middle);
 }
 
-/* Waits for packets in flight; the rest is lost. */
+/* Ends the traffic of a run. Packets that do not arrive within TIMEOUT_MS count as lost. */
 static void finish(struct loop *l) {
 	struct groups *g = &l->traffic;
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * TIMEOUT_MS;

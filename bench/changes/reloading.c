@@ -22,6 +22,7 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 	return reload_run(&r->reload) ? 0 : -1;
 }
 
+/* Writes one of the two contents into the file. Returns false after a message. */
 static bool write_text(const struct reloading *r, unsigned which) {
 	FILE *f = fopen(r->file, "w");
 	bool good = f != NULL && fwrite(r->texts[which], r->sizes[which], 1, f) == 1;
@@ -42,6 +43,7 @@ void reloading_close(struct reloading *r) {
 		reload_free(&r->reload);
 }
 
+/* Writes the other content and times the reload. Returns false after a message. */
 static bool reload_once(struct reloading *r) {
 	double start, work;
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#define REST_NS 20000000
+#define PAUSE_NS 20000000
 
 double stopwatch_work(void) {
 	struct timespec t;
@@ -13,7 +13,7 @@ double stopwatch_work(void) {
 }
 
 void stopwatch_pause(void) {
-	struct timespec t = {0, REST_NS};
+	struct timespec t = {0, PAUSE_NS};
 
 	nanosleep(&t, NULL);
 }
