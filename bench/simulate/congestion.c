@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define INITIAL_WINDOW 10
+#define INITIAL_WINDOW 10 /* packets */
 #define WINDOW_MIN 2
 #define RENO_BETA 0.5
 #define CUBIC_BETA 0.7 /* RFC 9438, section 4.6 */
@@ -30,6 +30,7 @@ static void cubic_begin(struct congestion *c, uint64_t now) {
 	q->epoch_known = true;
 }
 
+/* W_cubic(t), `seconds` after the epoch. */
 static double cubic_window(const struct congestion_cubic *q, double seconds) {
 	double away = seconds - q->period;
 

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#define SLAB 4096
+#define SLAB 4096 /* packets */
 
+/* Adds a slab of unused packets. Sets the error if memory is short. */
 static void grow(struct simulation *s) {
 	struct packet **slabs = reallocarray(s->slabs, s->slab_count + 1, sizeof(*slabs));
 	struct packet *slab = calloc(SLAB, sizeof(*slab));

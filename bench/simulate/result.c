@@ -18,6 +18,7 @@ static json_t *delays(const struct hdr_histogram *h) {
 	return out;
 }
 
+/* Measured time. */
 static double seconds(const struct simulation *s) {
 	return (double)(s->scenario->duration - s->scenario->warmup) / 1e9;
 }
@@ -51,7 +52,7 @@ static json_t *flow_summary(const struct simulation *s, uint32_t flow) {
 	return out;
 }
 
-/* Jain's index of the senders' shares, and the sums of window reductions and timeouts. */
+/* Includes Jain's index of the senders' shares, and the sums of window reductions and timeouts. */
 static json_t *group_summary(const struct simulation *s, uint32_t group) {
 	const struct group_measure *m = &s->groups[group];
 	const struct sender_group *g = &s->scenario->groups[group];

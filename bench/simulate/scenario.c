@@ -79,6 +79,7 @@ static void read_flow_index(struct fields *f, const struct scenario *s, uint32_t
 	fields_number32(f, "service_flow", (struct bounds){0, s->flow_count - 1.}, out);
 }
 
+/* Flows must have been read before. */
 static void read_change(struct fields *f, const json_t *json, const struct scenario *s,
 			struct rate_change *change) {
 	fields_open(f, json);

@@ -42,6 +42,7 @@ static uint64_t jitter(const struct scenario *scenario, const struct sender_grou
 	return 8000000000ull * g->bytes / (rate != 0 ? rate : scenario->channel_rates[0]);
 }
 
+/* Round-trip times of a group are spread evenly. */
 static void make_senders(struct simulation *s) {
 	unsigned n = 0;
 

@@ -15,6 +15,7 @@ static void add_event(struct simulation *s, uint64_t time, void (*handle)(void *
 		s->error = "memory is short";
 }
 
+/* Whether the warm-up is over. */
 static bool counts(const struct simulation *s) {
 	return s->now >= s->scenario->warmup;
 }
@@ -23,7 +24,7 @@ static void offer(void *context, void *subject);
 static void acknowledge(void *context, void *subject);
 static void retransmission_timer(void *context, void *subject);
 
-/* Sends a packet of `sender` to the scheduler. */
+/* Sends a packet, which offer() gets after half a round trip and a random delay. */
 static void launch(struct simulation *s, struct sender *sender, uint64_t number) {
 	struct packet *p = packet_new(s);
 	uint64_t arrival =
@@ -39,6 +40,7 @@ static void launch(struct simulation *s, struct sender *sender, uint64_t number)
 	add_event(s, sender->arrival, offer, p);
 }
 
+/* Sends what the window allows, and keeps the retransmission timer running. */
 static void tcp_continue(struct simulation *s, struct sender *sender) {
 	while (s->now < sender->group->stop && s->error == NULL && tcp_may_send(&sender->tcp))
 		launch(s, sender, tcp_send(&sender->tcp, s->now));
@@ -73,6 +75,7 @@ static void start(void *context, void *subject) {
 	}
 }
 
+/* Plans the next call of the scheduler: when it may grant packets. */
 static void plan_service(struct simulation *s) {
 	uint64_t next = scheduler_next(s->scheduler);
 
@@ -131,6 +134,7 @@ static void acknowledge(void *context, void *subject) {
 	tcp_continue(s, sender);
 }
 
+/* Delivers all packets that the scheduler grants now. */
 static void serve(struct simulation *s) {
 	struct scheduler_grant grants[GRANTS];
 	unsigned n;
@@ -167,6 +171,7 @@ static void change_rate(void *context, void *subject) {
 	plan_service(s);
 }
 
+/* Ends a sample interval of all flows. */
 static void sample(void *context, void *subject) {
 	struct simulation *s = context;
 	struct scheduler_flow_report report;
@@ -179,6 +184,7 @@ static void sample(void *context, void *subject) {
 	add_event(s, s->now + s->scenario->sample, sample, subject);
 }
 
+/* Adds the first events: senders, rate changes, samples. */
 static void plan(struct simulation *s) {
 	const struct scenario *scenario = s->scenario;
 

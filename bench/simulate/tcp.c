@@ -7,7 +7,7 @@
 #define RTO_INITIAL (1000 * MS)
 #define RTO_MIN (200 * MS) /* as in Linux; RFC 6298 recommends a second */
 #define RTO_MAX (60000 * MS)
-#define BACKOFF_MAX 8
+#define BACKOFF_MAX 8 /* doublings of the timeout */
 
 void tcp_init(struct tcp *t, enum congestion_control control) {
 	*t = (struct tcp){.deadline = TCP_NEVER};
@@ -46,6 +46,7 @@ static void measure_rtt(struct tcp *t, uint64_t rtt) {
 	t->smoothed_rtt = (7 * t->smoothed_rtt + rtt) / 8;
 }
 
+/* The first loss of a flight reduces the window. */
 static void lose(struct tcp *t, const struct tcp_hole *hole) {
 	t->in_flight -= hole->packets;
 	t->lost += hole->packets;

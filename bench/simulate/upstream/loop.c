@@ -8,10 +8,12 @@
 
 #define MILLION 1000000
 
+/* Whether the warm-up is over. */
 static bool counting(const struct loop *l) {
 	return l->now >= l->scenario->warmup;
 }
 
+/* Doubles `flying`. Returns false and sets the error if memory is short. */
 static bool more_flying(struct loop *l) {
 	uint32_t capacity = l->flying_capacity == 0 ? 256 : 2 * l->flying_capacity;
 	struct loop_flying *flying = reallocarray(l->flying, capacity, sizeof(*flying));
@@ -29,7 +31,7 @@ static bool more_flying(struct loop *l) {
 	return true;
 }
 
-/* The scheduler gets requests and collisions after the decoding delay. */
+/* The scheduler gets a request, or a collision of `collided` flows, after the decoding delay. */
 static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, uint32_t collided) {
 	uint32_t number;
 
@@ -107,6 +109,7 @@ static void process_event(struct loop *l, const struct access_event *e) {
 	}
 }
 
+/* Makes all MAPs that are due, and gives them to the modems. */
 static void make_maps(struct loop *l) {
 	const struct loop_delays *d = &l->scenario->delays;
 	struct map map;

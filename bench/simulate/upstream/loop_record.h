@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes MAPs and requests of a run as lines of JSON, for programs that check them. */
+/* Writes MAPs and requests of a run as lines of JSON, for programs that check them. Times in samples. */
 #pragma once
 
 #include "upstream/loop.h"

@@ -15,6 +15,7 @@ static json_t *share(uint64_t part, uint64_t whole) {
 	return whole > 0 ? numbers_real((double)part / (double)whole) : json_null();
 }
 
+/* Measured time. */
 static double seconds(const struct loop *l) {
 	return (double)(l->scenario->duration - l->scenario->warmup) / MAPS_HZ;
 }
@@ -31,7 +32,7 @@ static json_t *latency(const struct hdr_histogram *h) {
 	return out;
 }
 
-/* Bytes of the flows with least and most in each group. */
+/* Sets `min` and `max` of each group: bytes of its flows with least and most. */
 static void extremes(struct loop *l) {
 	uint32_t number = 0;
 
@@ -108,6 +109,7 @@ static void add(struct maps_counts *sum, const struct maps_counts *c) {
 	sum->station_minislots += c->station_minislots;
 }
 
+/* Returns the use of each channel; `sum` gets that of all together. */
 static json_t *channels(const struct loop *l, json_t **sum) {
 	struct maps_counts before = {0}, after = {0};
 	json_t *out = json_array();
@@ -122,7 +124,7 @@ static json_t *channels(const struct loop *l, json_t **sum) {
 	return out;
 }
 
-/* Counters of the modems, by name. */
+/* A counter in struct access_counts, and its JSON key. */
 struct counter {
 	const char *name;
 	size_t at;

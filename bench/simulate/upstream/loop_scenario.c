@@ -7,7 +7,7 @@
 #include "upstream/loop_fields.h"
 
 #define LONGEST 3600 /* seconds */
-#define SEGMENT_HEADER 8
+#define SEGMENT_HEADER 8 /* bytes */
 
 static const struct bounds short_times = {0, 0.1}; /* seconds */
 

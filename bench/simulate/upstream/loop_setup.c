@@ -115,6 +115,7 @@ static void create_flows(struct loop *l) {
 	}
 }
 
+/* Allocates memory for the scenario. Returns false if it is short. */
 static bool reserve(struct loop *l) {
 	uint32_t modems = l->scenario->modems;
 	bool all = true;
