@@ -101,6 +101,7 @@ static void carry(struct box *b) {
 	} while (u->counters.values[COUNTER_RECEIVED] > received || upstream_busy(u));
 }
 
+/* Sends at least so many packets, and completes frames. Returns false after a message. */
 static bool send_all(struct box *b, uint64_t packets) {
 	struct uplink_result sent = {0};
 

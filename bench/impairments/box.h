@@ -23,5 +23,5 @@ struct box_result {
 	uint64_t in[UNITS], out[UNITS], dropped[UNITS], pending[UNITS];
 };
 
-/* Returns 0, or -1 after a message. */
+/* Runs until all packets have left or their timers have expired. Returns 0, or -1 after a message. */
 int box_run(const struct box_run *run, struct box_result *out);

@@ -13,7 +13,8 @@
 #include "telemetry/report.h"
 
 #define ROWS_MAX (2 * IMPAIRMENTS + 8)
-#define SHARE_PACKETS 0.05 /* a few hundred hits of each kind */
+/* Shares of packets, bursts and frames that an impairment hits: a few hundred of each kind. */
+#define SHARE_PACKETS 0.05
 #define SHARE_BURSTS 0.1
 #define SHARE_FRAMES 0.02
 #define SHARE_OF_ALL 5 /* all together: a fifth of each share */
@@ -73,8 +74,9 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	return 0;
 }
 
-/* 0: not tested here. Grants are given in round robin, as this program's time advances with the
- * packets, so there are no MAPs to lose. The tests of uplink_scheduled.c cover these kinds. */
+/* The share for a row with this impairment alone. 0: not tested here. Grants are given in round robin, as this
+ * program's time advances with the packets, so there are no MAPs to lose. The tests of uplink_scheduled.c cover
+ * these kinds. */
 static double usual_share(enum impairment kind) {
 	switch (impair_target(kind)) {
 	case IMPAIR_PACKET: return SHARE_PACKETS;
@@ -85,6 +87,7 @@ static double usual_share(enum impairment kind) {
 	return 0;
 }
 
+/* Adds a row without impairments, named `name` and `more` together. */
 static struct plan *plan_add(struct plans *p, const char *name, const char *more, bool verify_crc) {
 	struct plan *plan = &p->all[p->count++];
 
@@ -98,6 +101,7 @@ static bool crc_matters(enum impairment kind) {
 	return kind == IMPAIR_PAYLOAD_ERROR || kind == IMPAIR_CRC_ERROR || kind == IMPAIR_WRONG_KEY;
 }
 
+/* Adds the rows of one impairment. */
 static void plan_kind(struct plans *p, enum impairment kind) {
 	const char *name = impair_name(kind);
 
@@ -126,6 +130,7 @@ static void plan_rows(struct plans *p) {
 	plan_all(plan_add(p, "all", ", CRC verified", true));
 }
 
+/* Fills `row`. Returns 0, or -1 after a message. */
 static int run_row(const struct plan *plan, struct service_group *sg,
 		   const struct matrix_options *o, struct row *row) {
 	struct box_run run = {
@@ -201,6 +206,7 @@ static int write_json(const char *path, const struct row *rows, unsigned count) 
 	return ret;
 }
 
+/* Runs and prints all rows. Returns the exit status. */
 static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	FILE *out = report_is_stdout(o->json) ? stderr : stdout;
 	static struct row rows[ROWS_MAX];

@@ -14,7 +14,7 @@
 #define FLUSH_NS 50000
 
 /* The first two are published configurations. The third is a machine with eight OFDM and 192 SC-QAM
- * channels: four times the layout of the second, with 48 SC-QAM channels. */
+ * channels: four times the layout of the second, with 48 SC-QAM channels. Columns as in struct bench_case. */
 const struct bench_case bench_cases[CASE_COUNT] = {
 	{"6ofdm", 300, 1, 6, 0, 10000000000, 64},
 	{"2ofdm-32sc-qam", 300, 1, 2, 32, 10000000000, 64},
@@ -32,6 +32,7 @@ uint64_t case_rate(const struct bench_case *c) {
 	return c->rate_limit != 0 && c->rate_limit < sum ? c->rate_limit : sum;
 }
 
+/* DEPI framing of all channels. */
 static struct scheduler_depi depi(void) {
 	const struct rphy_config rphy = {
 		.core_ip.family = 4,

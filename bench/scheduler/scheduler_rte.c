@@ -19,6 +19,7 @@
 #define MTU 1522
 #define QUANTUM (2 * MTU) /* bytes */
 
+/* `rate`: bits per second. */
 static uint64_t bytes_per_second(uint64_t rate) {
 	return rate / 8;
 }

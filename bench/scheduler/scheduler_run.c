@@ -43,6 +43,7 @@ static unsigned allowance(const struct drive *d) {
 	return packets < 0 ? 0 : packets > SUBJECT_BURST ? SUBJECT_BURST : (unsigned)packets;
 }
 
+/* A burst arrives. Only the call of the subject is timed. */
 static void enqueue(struct drive *d, struct tally *t) {
 	struct rte_mbuf *burst[SUBJECT_BURST];
 	unsigned queued;
@@ -82,6 +83,7 @@ static void dequeue(struct drive *d, struct tally *t) {
 	d->wire_free += ((double)bytes + sent * d->overhead) * d->ns_per_byte;
 }
 
+/* Waits until the TSC has reached the simulated time. */
 static void wait_for_now(const struct drive *d) {
 	uint64_t due = d->tsc_start + (uint64_t)(d->now * (double)rte_get_tsc_hz() / 1e9);
 
@@ -89,7 +91,8 @@ static void wait_for_now(const struct drive *d) {
 		rte_pause();
 }
 
-/* The second dequeue call gets packets beyond the first burst, or none. Returns 0, or -1. */
+/* The second dequeue call gets packets beyond the first burst, or none. Returns 0, or -1 after a
+ * message. */
 static int run_round(struct drive *d, struct tally *t) {
 	if (d->real_time)
 		wait_for_now(d);
@@ -132,6 +135,7 @@ int drive_settle(struct drive *d, const struct bench_case *c) {
 	return -1;
 }
 
+/* Adds all but the idle calls. */
 static void tally_add(struct tally *sum, const struct tally *t) {
 	sum->enqueue_cycles += t->enqueue_cycles;
 	sum->dequeue_cycles += t->dequeue_cycles;
@@ -175,6 +179,7 @@ static void middle_of(struct tally *batches, unsigned count, struct tally *out) 
 	middle_idle(batches, count, out);
 }
 
+/* The value that the TSC has after so many milliseconds. */
 static uint64_t tsc_in(unsigned milliseconds) {
 	return rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 }
