@@ -36,6 +36,7 @@ static uint16_t header_size(const struct bound *b) {
 	return b->direction == CRYPTO_DOWNLINK ? DOCSIS_DOWN_HEADER_MAX : 0;
 }
 
+/* Adds a frame with the operations that the pipeline requests. */
 static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 	const struct security_association *sa = &b->group->sg->modems[modem].security;
 	bool down = b->direction == CRYPTO_DOWNLINK;

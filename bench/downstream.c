@@ -4,7 +4,7 @@
 #include "proof/resequencer.h"
 #include "wire/docsis_mac.h"
 
-/* Slightly below the published 10 Gbps per service group, or nine tenths of the channels' rate. */
+/* The lower of slightly below the published 10 Gbps per service group, and nine tenths of the channels' rate. */
 #define RATE_MAX 9500000000.0
 #define CHANNEL_SHARE 0.9
 

@@ -12,6 +12,7 @@
 
 #include "platform/large_pages.h"
 
+/* Allocated bytes of a DPDK heap. */
 static uint64_t heap_memory(int socket) {
 	struct rte_malloc_socket_stats stats;
 
@@ -41,7 +42,7 @@ double monotonic_seconds(void) {
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Resident memory of the process; 0 if unknown. */
+/* Resident memory of the process in bytes; 0 if unknown. */
 static uint64_t resident(void) {
 	FILE *f = fopen("/proc/self/statm", "r");
 	uint64_t size, pages = 0;

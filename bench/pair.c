@@ -52,6 +52,7 @@ static void lower_tick(struct pair *p) {
 		p->lower_clock->now = RTE_MIN(p->lower_clock->now + p->step_ns, now);
 }
 
+/* Runs the lower MAC once. Returns 0 if it had no work. */
 static unsigned lower_round(struct pair *p) {
 	uint64_t start = rte_rdtsc();
 	unsigned work;
@@ -65,6 +66,7 @@ static unsigned lower_round(struct pair *p) {
 	return work;
 }
 
+/* The second core's thread. `arg`: a struct pair. */
 static int lower_run(void *arg) {
 	struct pair *p = arg;
 	enum pair_state state;
@@ -104,6 +106,7 @@ void pair_stop(struct pair *p) {
 	p->downstream = NULL;
 }
 
+/* Runs the upper MAC once, at the time `now`. */
 static void upper_round(struct pair *p, uint64_t now) {
 	uint64_t start;
 	unsigned work;

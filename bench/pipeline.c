@@ -20,6 +20,7 @@
 #define MIN_BATCHES 8 /* minimum, even if other programs have the cores */
 #define MAX_BATCHES 8192
 
+/* Creates the mempools, then the tables and keys. Each returns 0, or -1 after a message. */
 static int pools_make(struct bench *b, const struct service_group *sg) {
 	uint64_t memory = footprint_memory();
 	double start = monotonic_seconds();
@@ -116,6 +117,7 @@ static void carry(const struct run *r, struct batch *batch) {
 	bench_receive(r->t);
 }
 
+/* Turns the accounting of all stages on or off. */
 static void accounting(const struct run *r, bool on) {
 	for (unsigned l = 0; l < r->d->list_count; l++)
 		r->d->list(r->b, l)->accounting = on;

@@ -24,6 +24,7 @@ struct request {
 	json_t *source; /* the whole request, owned; NULL: it is no JSON */
 };
 
+/* Each returns false with a line in `error` if the value is invalid. */
 static bool direction_read(const struct bench *b, const char *name, struct request *r,
 			   char *error) {
 	r->direction = bench_direction_named(name);
@@ -131,6 +132,7 @@ static void utf8_repair(char *error) {
 	json_decref(text);
 }
 
+/* The answer to one line. */
 static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t seed) {
 	struct request request = {0};
 	char error[ERROR_SIZE];

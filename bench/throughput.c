@@ -122,6 +122,7 @@ void throughput_free(struct throughput *t) {
 	server_free(&t->server);
 }
 
+/* Copies the counters of the data plane. */
 static void snapshot(const struct throughput *t, struct worker *workers,
 		     struct counters *downstream, struct counters *upstream) {
 	const struct served_group *g = &t->server.groups[0];
@@ -132,7 +133,7 @@ static void snapshot(const struct throughput *t, struct worker *workers,
 		*upstream = g->upstream->counters;
 }
 
-/* If memory is short for latencies, the answers have none. */
+/* Starts measuring latencies from 0, or stops it. If memory is short for them, the answers have none. */
 static void latencies_begin(struct throughput *t, bool on) {
 	t->latency = on && server_latency(&t->server, true) == 0;
 	if (!t->latency) {

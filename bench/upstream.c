@@ -6,7 +6,7 @@
 #include "direction.h"
 #include "wire/docsis_mac.h"
 
-/* The published rate per service group, or nine tenths of the channels' rate. */
+/* The lower of the published rate per service group, and nine tenths of the channels' rate. */
 #define RATE_MAX 2000000000.0
 #define CHANNEL_SHARE 0.9
 #define PRIVACY_ELEMENT 5 /* BP_UP */
