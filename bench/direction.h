@@ -25,8 +25,8 @@ struct bench_direction {
 	void (*options)(struct traffic_options *o, const struct mix *mix);
 	/* The sum that traffic_send() must return for BENCH_BATCH packets of `mean_bytes`. */
 	unsigned (*batch)(const struct bench *b, double mean_bytes);
-	/* Runs rounds of `step_ns` until the pipeline has processed the `fed` input packets. Returns the
-	 * number of packets. */
+	/* Runs rounds of `step_ns` until the pipeline has processed a batch, for which traffic_send()
+	 * returned the sum `fed`. Returns the number of packets that count for it. */
 	uint64_t (*carry)(struct bench *b, unsigned fed, uint64_t step_ns);
 	/* Drains the pipeline after the traffic was stopped. */
 	void (*settle)(struct bench *b, struct traffic *t);

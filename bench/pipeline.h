@@ -39,7 +39,7 @@ struct bench_direction;
 /* One run with one mix. */
 struct bench_run {
 	uint64_t packets; /* processed */
-	uint64_t bytes; /* of these packets */
+	uint64_t bytes; /* of these packets, without CRC */
 	double cycles; /* reference cycles per packet, all stages, with accounting */
 	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES];
 	double plain_cycles; /* per packet, without accounting */

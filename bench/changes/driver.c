@@ -48,21 +48,22 @@ static json_t *group_id(const struct driver *d) {
 
 int driver_create(struct driver *d, struct bed *b) {
 	uint32_t first = (uint32_t)b->groups[0].modem_count;
+	bool all = true;
 
 	*d = (struct driver){.bed = b, .methods = {.server = &b->server}};
 	d->rpc = methods_rpc(&d->methods);
 	for (uint32_t s = 0; s < BED_SPARES; s++) {
 		d->spares[s] = object_json(live_of(d), LIVE_MODEM, first + s, true);
-		if (d->spares[s] == NULL)
-			return -1;
+		all = all && d->spares[s] != NULL;
 	}
 	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
 		d->figures[k].ns = percentiles_create();
 		d->figures[k].work_ns = percentiles_create();
-		if (d->figures[k].ns == NULL || d->figures[k].work_ns == NULL)
-			return -1;
+		all = all && d->figures[k].ns != NULL && d->figures[k].work_ns != NULL;
 	}
-	return 0;
+	if (!all)
+		fprintf(stderr, "no memory for the requests\n");
+	return all ? 0 : -1;
 }
 
 void driver_free(struct driver *d) {

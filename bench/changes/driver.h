@@ -31,9 +31,9 @@ struct driver {
 	struct bed *bed;
 	struct methods methods;
 	struct rpc rpc;
-	json_t *spares[BED_SPARES]; /* all keys of these modems */
+	json_t *spares[BED_SPARES]; /* these modems, as modem.add takes them */
 	struct driver_request requests[DRIVER_REQUESTS];
-	unsigned step;
+	unsigned step; /* number of the next request */
 	struct driver_figures figures[DRIVER_KINDS];
 	uint64_t late; /* requests sent more than a period late */
 };
