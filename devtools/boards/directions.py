@@ -11,7 +11,7 @@ CIPHERS = ("aes_128", "aes_256", "des")
 
 def cycles(scope: Scope, direction: str, packets: str) -> Panel:
     """Cycles per packet of each stage; `packets`: metric that counts the packets."""
-    selected = scope.with_labels(f'direction="{direction}"')
+    selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Cycles by stage",
         "Cycles of the time-stamp counter that each stage uses per packet; the top of the stack is"
@@ -27,7 +27,7 @@ def cycles(scope: Scope, direction: str, packets: str) -> Panel:
 
 
 def latency(scope: Scope, direction: str) -> Panel:
-    selected = scope.with_labels(f'direction="{direction}"')
+    selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Latency",
         "From the receive stage to transmission by the port; needs vcmtsd run --latency.",
@@ -40,7 +40,7 @@ def latency(scope: Scope, direction: str) -> Panel:
 
 
 def receive_effort(scope: Scope, direction: str) -> Iterator[Panel]:
-    selected = scope.with_labels(f'direction="{direction}"')
+    selected = scope.with_matchers(f'direction="{direction}"')
     yield graph(
         "Polls",
         "Polls of the packet source per second; a useful poll returned packets.",

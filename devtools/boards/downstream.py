@@ -17,8 +17,8 @@ def traffic(scope: Scope) -> Iterator[Panel]:
         "Rate",
         "Bits per second of received IP packets and of frames transmitted to the R-PHY port.",
         "bps",
-        Query(scope.bits(f"{DOWN}_received_bytes_total"), "received"),
-        Query(scope.bits(f"{DOWN}_transmitted_bytes_total"), "transmitted"),
+        Query(scope.bit_rate(f"{DOWN}_received_bytes_total"), "received"),
+        Query(scope.bit_rate(f"{DOWN}_transmitted_bytes_total"), "transmitted"),
     )
     yield graph(
         "Packets",
@@ -69,7 +69,9 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
         "pps",
         Query(scope.rate(f"{DOWN}_lookup_matched_packets_total"), "found"),
         Query(
-            scope.with_labels('reason="unknown_destination"').rate(f"{DOWN}_dropped_packets_total"),
+            scope.with_matchers('reason="unknown_destination"').rate(
+                f"{DOWN}_dropped_packets_total"
+            ),
             "unknown destination",
         ),
     )
@@ -107,7 +109,7 @@ def queues(scope: Scope) -> Iterator[Panel]:
         Query(scope.rate(f"{DOWN}_enqueued_packets_total"), "entered"),
         Query(scope.rate(f"{DOWN}_dequeued_packets_total"), "left"),
         Query(
-            scope.with_labels(
+            scope.with_matchers(
                 'reason=~"flow_buffer_full|scheduler_full|wred_drop|docsis_pie_drop'
                 '|longer_than_burst|service_flow_removed"'
             ).rate(f"{DOWN}_dropped_packets_total"),
@@ -134,7 +136,7 @@ def queues(scope: Scope) -> Iterator[Panel]:
         "Channels",
         "Bits per second of each downstream channel.",
         "bps",
-        Query(scope.bits(f"{DOWN}_channel_bytes_total", ["channel"]), "channel {{channel}}"),
+        Query(scope.bit_rate(f"{DOWN}_channel_bytes_total", ["channel"]), "channel {{channel}}"),
         stacked=True,
     )
     yield graph(

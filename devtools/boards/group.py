@@ -35,7 +35,7 @@ def now() -> Iterator[Part]:
             title,
             "Bits per second that the data plane transmits.",
             "bps",
-            Query(GROUP.bits(f"{name}_transmitted_bytes_total")),
+            Query(GROUP.bit_rate(f"{name}_transmitted_bytes_total")),
             width=3,
         )
     for name, title, about in (

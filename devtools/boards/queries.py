@@ -9,31 +9,36 @@ WINDOW = "[$__rate_interval]"
 
 @dataclass(frozen=True)
 class Scope:
-    """Selects time series: label matchers that every query contains."""
+    """Label matchers that each query contains, as PromQL text without braces."""
 
     matchers: str
 
-    def with_labels(self, more: str) -> "Scope":
+    def with_matchers(self, more: str) -> "Scope":
+        """This scope and more matchers, such as 'direction="upstream"'."""
         return Scope(f"{self.matchers},{more}")
 
     def select(self, name: str) -> str:
         return f"{name}{{{self.matchers}}}"
 
     def total(self, name: str, by: Sequence[str] = ()) -> str:
+        """Sum of a gauge, per combination of the labels `by`."""
         return f"{sum_by(by)} ({self.select(name)})"
 
     def rate(self, name: str, by: Sequence[str] = ()) -> str:
-        """Rate of a counter per second."""
+        """Sum of a counter's rates per second, per combination of the labels `by`."""
         return f"{sum_by(by)} (rate({self.select(name)}{WINDOW}))"
 
-    def bits(self, name: str, by: Sequence[str] = ()) -> str:
+    def bit_rate(self, name: str, by: Sequence[str] = ()) -> str:
+        """Bits per second of a counter of bytes."""
         return f"8 * {self.rate(name, by)}"
 
     def ratio(self, part: str, whole: str, by: Sequence[str] = ()) -> str:
+        """Rate of the counter `part` over that of `whole`; NaN while both are 0."""
         return f"{self.rate(part, by)} / {self.rate(whole, by)}"
 
     def quantile(self, share: float, name: str, by: Sequence[str] = ()) -> str:
-        """Quantile of a histogram, in seconds; no series if the histogram is empty."""
+        """Quantile (`share`: 0 to 1) of a histogram, in its unit. `name`: without _bucket.
+        No series if it has no samples."""
         return f"histogram_quantile({share}, {self.rate(f'{name}_bucket', ['le', *by])}) >= 0"
 
 
@@ -45,9 +50,9 @@ SERVER = Scope('instance=~"$instance"')
 
 
 def dropped_rate(scope: Scope) -> str:
-    """Dropped downstream packets and upstream frames per second."""
-    frames = scope.with_labels('unit="frames"')
+    """Dropped downstream packets and upstream frames per second. A group may lack an upstream."""
+    frames = scope.with_matchers('unit="frames"')
     return (
         f"{scope.rate('vcmts_downstream_dropped_packets_total')}"
-        f" + {frames.rate('vcmts_upstream_dropped_total')}"
+        f" + ({frames.rate('vcmts_upstream_dropped_total')} or vector(0))"
     )

@@ -20,13 +20,13 @@ def now() -> Iterator[Part]:
         "Downstream",
         "Bits per second of frames transmitted to the R-PHY port.",
         "bps",
-        Query(SERVER.bits(f"{DOWN}_transmitted_bytes_total")),
+        Query(SERVER.bit_rate(f"{DOWN}_transmitted_bytes_total")),
     )
     yield latest(
         "Upstream",
         "Bits per second of frames transmitted to the network port.",
         "bps",
-        Query(SERVER.bits(f"{UP}_transmitted_bytes_total")),
+        Query(SERVER.bit_rate(f"{UP}_transmitted_bytes_total")),
     )
     yield latest(
         "Dropped",
@@ -73,7 +73,7 @@ def rates() -> Iterator[Part]:
             f"{direction} by service group",
             "Bits per second that the data plane transmits.",
             "bps",
-            Query(SERVER.bits(f"{name}_transmitted_bytes_total", GROUPS), LEGEND),
+            Query(SERVER.bit_rate(f"{name}_transmitted_bytes_total", GROUPS), LEGEND),
             stacked=True,
         )
         yield graph(

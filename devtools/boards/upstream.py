@@ -12,7 +12,7 @@ DROPPED = f"{UP}_dropped_total"
 
 
 def reasons(scope: Scope, *names: str) -> str:
-    return scope.with_labels(f'reason=~"{"|".join(names)}"').rate(DROPPED)
+    return scope.with_matchers(f'reason=~"{"|".join(names)}"').rate(DROPPED)
 
 
 def traffic(scope: Scope) -> Iterator[Panel]:
@@ -20,8 +20,8 @@ def traffic(scope: Scope) -> Iterator[Panel]:
         "Rate",
         "Bits per second of received L2TPv3 packets and of frames transmitted to the network port.",
         "bps",
-        Query(scope.bits(f"{UP}_received_bytes_total"), "received"),
-        Query(scope.bits(f"{UP}_transmitted_bytes_total"), "transmitted"),
+        Query(scope.bit_rate(f"{UP}_received_bytes_total"), "received"),
+        Query(scope.bit_rate(f"{UP}_transmitted_bytes_total"), "transmitted"),
     )
     yield graph(
         "Packets",
@@ -61,7 +61,7 @@ def reception(scope: Scope) -> Iterator[Panel]:
         "L2TPv3 packets per second: delivered in PSP order, and dropped.",
         "pps",
         Query(scope.rate(f"{UP}_psp_packets_total"), "in order"),
-        Query(scope.with_labels('unit="packets"').rate(DROPPED), "dropped"),
+        Query(scope.with_matchers('unit="packets"').rate(DROPPED), "dropped"),
     )
     yield graph(
         "Kinds of UEPI packets",
@@ -98,7 +98,7 @@ def reception(scope: Scope) -> Iterator[Panel]:
         "ops",
         Query(scope.rate(f"{UP}_bursts_total"), "bursts"),
         Query(scope.rate(f"{UP}_no_bursts_total"), "without payload"),
-        Query(scope.with_labels('unit="bursts"').rate(DROPPED), "dropped"),
+        Query(scope.with_matchers('unit="bursts"').rate(DROPPED), "dropped"),
     )
 
 
@@ -108,7 +108,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
         "Segments per second whose frames were extracted, and segments that were dropped.",
         "ops",
         Query(scope.rate(f"{UP}_extracted_segments_total"), "extracted"),
-        Query(scope.with_labels('unit="segments"').rate(DROPPED), "dropped"),
+        Query(scope.with_matchers('unit="segments"').rate(DROPPED), "dropped"),
     )
     yield graph(
         "Segment length",

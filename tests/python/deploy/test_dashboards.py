@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from e2e.running import run
+from python.deploy.test_alerts import needs_promtool
 from vcmts.paths import CHECKOUT
 
 Json = dict[str, Any]
@@ -143,6 +145,27 @@ def test_declared_variables_are_used(name: str) -> None:
     queries += [one["expr"] for panel in panels(board) for one in panel["targets"]]
     used = set(re.findall(r"\$\{?(\w+)", " ".join(queries))) - {"__rate_interval"}
     assert used == declared - {"datasource"}
+
+
+@needs_promtool
+@pytest.mark.parametrize("name", ["group", "system"])
+def test_drops_are_shown_without_an_upstream(name: str, tmp_path: Path) -> None:
+    [panel] = [panel for panel in panels(BOARDS[name]) if panel["title"] == "Dropped"]
+    query = panel["targets"][0]["expr"].replace("$__rate_interval", "1m")
+    query = query.replace("${group:raw}", 'service_group="1"').replace("$instance", ".*")
+    series = "vcmts_downstream_dropped_packets_total"
+    labels = 'instance="a",service_group="1",reason="runt"'
+    test = {
+        "interval": "10s",
+        "input_series": [{"series": f"{series}{{{labels}}}", "values": "0+20x12"}],
+        "promql_expr_test": [
+            {"expr": query, "eval_time": "2m", "exp_samples": [{"labels": "{}", "value": 2}]}
+        ],
+    }
+    path = tmp_path / "test.json"  # JSON is YAML, too
+    path.write_text(json.dumps({"tests": [test]}))
+    done = run(["promtool", "test", "rules", path])
+    assert done.status == 0, done.stdout + done.stderr
 
 
 def test_folder_has_only_dashboards() -> None:
