@@ -82,6 +82,13 @@ def test_cycles_of_calls_are_found(call: str, is_cycle: bool, tmp_path: Path) ->
     assert (done.returncode, done.stdout) == ((1, message) if is_cycle else (0, ""))
 
 
+def test_cycles_through_functions_with_callbacks_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "src/wire/a.c", "void walk(int (*each)(void *), void *to) {\n\tmiddle();\n}\n")
+    write(tmp_path, "src/wire/b.c", "void middle(void) {\n\twalk(0, 0);\n}\n")
+    done = run("check-layers", tmp_path)
+    assert done.stdout == "files call each other in a cycle: src/wire/a.c, src/wire/b.c\n"
+
+
 def test_folders_must_be_known_and_not_full(tmp_path: Path) -> None:
     write(tmp_path, "src/attic/a.c", "")
     for number in range(29):
