@@ -72,7 +72,7 @@ unit: test-deps build ## run all C unit tests in the ordinary build
 	@ninja -C $(BUILD) unit_tests
 	@devtools/unit $(BUILD)
 
-unsanitized: test-deps build ## run the C unit tests that `make sanitize` omits: long simulations and measurements of memory
+unsanitized: test-deps build ## run the C unit tests that `make sanitize` omits: long simulations, measurements of cycles and memory
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
 	@ninja -C $(BUILD) unsanitized
 	@devtools/unit $(BUILD) --no-suite bytes --no-suite corpus
