@@ -16,13 +16,15 @@ LIBRARIES = f"usr/lib/{MULTIARCH}"
 KERNEL_LIBRARY = "linux-vdso.so.1"
 
 
-def driver_files(driver: str) -> str:
+def driver_pattern(driver: str) -> str:
+    """A pattern of the files of a driver, such as net_memif."""
     return f"{LIBRARIES}/dpdk/pmds-*/librte_{driver}.so.*"
 
 
 def packages_to_install(contents: Contents, programs: Iterable[Path]) -> list[str]:
-    """The packages of this machine that contain the programs' libraries and the drivers, besides
-    those of contents.toml. apt adds their dependencies."""
+    """The packages to give to apt, which adds their dependencies: those that contents.toml
+    requests, and those of this machine that contain the programs' libraries and the drivers. Raises
+    MistakeError for a missing library or driver."""
     files = []
     for name in needed(programs):
         paths = [Path("/", folder, MULTIARCH, name) for folder in ("usr/lib", "lib")]
@@ -33,7 +35,7 @@ def packages_to_install(contents: Contents, programs: Iterable[Path]) -> list[st
             )
         files.append(path)
     for driver in contents.drivers:
-        found = sorted(Path("/").glob(driver_files(driver)))
+        found = sorted(Path("/").glob(driver_pattern(driver)))
         if not found and driver not in contents.optional:
             raise MistakeError(f"librte_{driver}: the installed DPDK has no such driver")
         files += found[:1]
@@ -42,7 +44,7 @@ def packages_to_install(contents: Contents, programs: Iterable[Path]) -> list[st
 
 @dataclass
 class Choice:
-    """The chosen paths of `unpacked`."""
+    """The chosen paths: keys of `unpacked.owner`, relative to `unpacked.tree`."""
 
     unpacked: Unpacked
     paths: set[str] = field(default_factory=set)
@@ -59,21 +61,23 @@ class Choice:
             )
 
     def add_matching(self, pattern: str) -> int:
-        """Adds all paths that match; returns their number."""
+        """Adds all paths that match, and targets of links. Returns how many match, or 0."""
         found = [path for path in self.unpacked.owner if matches(path, [pattern])]
         for path in found:
             self.include(path)
         return len(found)
 
-    def programs(self) -> list[Path]:
+    def elf_files(self) -> list[Path]:
+        """The chosen programs, libraries and drivers, in the unpacked tree."""
         tree = self.unpacked.tree
         return [tree / path for path in self.paths if is_elf(tree / path)]
 
 
 def add_libraries(choice: Choice, programs: Iterable[Path]) -> None:
-    """Adds the libraries that the programs and the chosen files need, and those that these need."""
+    """Adds the libraries that the programs and the chosen files need, and those that these need.
+    Raises MistakeError for a library that no fetched package has."""
     seen: set[Path] = set()
-    pending = {*programs, *choice.programs()}
+    pending = {*programs, *choice.elf_files()}
     while pending:
         seen |= pending
         for name in needed(pending) - {KERNEL_LIBRARY}:
@@ -81,11 +85,12 @@ def add_libraries(choice: Choice, programs: Iterable[Path]) -> None:
             if path not in choice.unpacked.owner:
                 raise MistakeError(f"{name}: a program needs it, but no fetched package has it")
             choice.include(path)
-        pending = set(choice.programs()) - seen
+        pending = set(choice.elf_files()) - seen
 
 
 def add_copyrights(choice: Choice) -> None:
-    """Adds the copyright file of each package; if its doc folder is a link, that of the target."""
+    """Adds the copyright file of each package with a chosen path. If its doc folder is a link, adds
+    the link and the file of its target."""
     owner = choice.unpacked.owner
     for package in {owner[path] for path in choice.paths}:
         folder = f"usr/share/doc/{package}"
@@ -98,6 +103,8 @@ def add_copyrights(choice: Choice) -> None:
 
 
 def choose(unpacked: Unpacked, contents: Contents, programs: Iterable[Path]) -> Choice:
+    """The paths of the image that packages provide. `programs` are our own. Raises MistakeError for
+    a missing driver, library or copyright file."""
     choice = Choice(unpacked)
     for path, owner in unpacked.owner.items():
         if matches(owner, contents.whole) and not is_left_out(path, contents):
@@ -105,7 +112,7 @@ def choose(unpacked: Unpacked, contents: Contents, programs: Iterable[Path]) -> 
     for pattern in contents.also:
         choice.add_matching(pattern.replace("{multiarch}", MULTIARCH))
     for driver in contents.drivers:
-        if choice.add_matching(driver_files(driver)) == 0 and driver not in contents.optional:
+        if choice.add_matching(driver_pattern(driver)) == 0 and driver not in contents.optional:
             raise MistakeError(f"librte_{driver}: no fetched package has it")
     add_libraries(choice, programs)
     add_copyrights(choice)

@@ -19,12 +19,12 @@ class Contents:
     drivers: tuple[str, ...]  # names such as net_memif
     optional: frozenset[str]  # drivers that DPDK may lack
     requested: tuple[str, ...]  # packages
-    whole: tuple[str, ...]  # patterns of package names; those below are of files
-    unneeded: tuple[str, ...]
-    also: tuple[str, ...]
-    without: tuple[str, ...]
-    modules: tuple[str, ...]
-    installed: tuple[str, ...]
+    whole: tuple[str, ...]  # patterns of package names
+    unneeded: tuple[str, ...]  # packages that apt treats as installed
+    also: tuple[str, ...]  # patterns of paths, of any package
+    without: tuple[str, ...]  # patterns of paths of `whole` packages to omit
+    without_modules: tuple[str, ...]  # patterns of Python modules of `whole` packages to omit
+    without_installed: tuple[str, ...]  # patterns of our own paths to omit
 
 
 def read(path: Path) -> Contents:
@@ -41,8 +41,8 @@ def read(path: Path) -> Contents:
         unneeded=tuple(packages["unneeded"]),
         also=tuple(files["also"]),
         without=tuple(files["without"]),
-        modules=tuple(files["modules"]),
-        installed=tuple(files["installed"]),
+        without_modules=tuple(files["without_modules"]),
+        without_installed=tuple(files["without_installed"]),
     )
 
 
@@ -54,11 +54,11 @@ MODULE = re.compile(r"usr/lib/python3(?:\.\d+)?/(?:lib-dynload/)?([^/]+)")
 
 
 def is_left_out(name: str, contents: Contents) -> bool:
-    """Whether a file of a `whole` package is omitted: documentation, tools and unused modules."""
+    """Whether to omit a file of a `whole` package: documentation, tools and unused modules."""
     if matches(name, contents.without):
         return True
     module = MODULE.match(name)
-    return module is not None and matches(module[1].split(".")[0], contents.modules)
+    return module is not None and matches(module[1].split(".")[0], contents.without_modules)
 
 
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")

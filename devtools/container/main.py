@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""container root: writes the image's root filesystem, in the Containerfile's first stage or here.
-container archive: rewrites an archive of the image so that it depends on its contents only."""
+"""container root: fetches Debian packages and writes the image's root filesystem. It runs in the
+Containerfile's first stage, or on this machine (devtools/image --here). container archive: rewrites
+the archive of an image so that equal contents have equal bytes. Errors: a line on stderr, status 1.
+"""
 
 import argparse
 import json
@@ -28,6 +30,8 @@ def system_of(tree: Path) -> str:
 def write_sbom(
     choice: choose.Choice, requested: list[str], release: sbom.Release, target: Path
 ) -> None:
+    """Writes the SBOM of the chosen packages. `requested`: those that apt was given, which are the
+    direct dependencies of OpenVCMTS."""
     tree = choice.unpacked.tree
     parts = [choice.unpacked.packages[name] for name in database.chosen_paths(choice)]
     copyrights = {
@@ -41,7 +45,8 @@ def write_sbom(
 
 
 def write_commit(release: sbom.Release, target: Path) -> None:
-    """Adds the commit to installed.json, as the image has no checkout to read it from."""
+    """Adds `commit` and `dirty` to installed.json, as the image has no checkout. The revision is
+    COMMIT or COMMIT-dirty."""
     path = target / "usr/share/vcmts/installed.json"
     installed = json.loads(path.read_text(encoding="utf-8"))
     commit, _, dirty = release.revision.partition("-")
@@ -50,7 +55,7 @@ def write_commit(release: sbom.Release, target: Path) -> None:
 
 
 def copy_licences(target: Path) -> None:
-    """Copies the licences of code that is from no Debian package."""
+    """Copies the licences of our code and of HdrHistogram, which are from no Debian package."""
     folder = target / "usr/share/doc/vcmts"
     folder.mkdir(parents=True)
     shutil.copy(CHECKOUT / "LICENSE", folder / "copyright")
@@ -59,6 +64,7 @@ def copy_licences(target: Path) -> None:
 
 
 def make_root(arguments: argparse.Namespace) -> int:
+    """Deletes and writes the folder --to. Sets times last, as all other steps change them."""
     contents = read(CONTENTS)
     work, target = arguments.work.resolve(), arguments.to.resolve()
     for folder in (work / "tree", work / "archives", target):
@@ -93,19 +99,25 @@ def parser() -> argparse.ArgumentParser:
     made = commands.add_parser("root", help="write the root filesystem")
     made.add_argument("--installed", type=Path, required=True, help="DESTDIR of meson install")
     made.add_argument("--prefix", default="usr", help="prefix of meson install, without /")
-    made.add_argument("--work", type=Path, required=True, help="folder for apt")
-    made.add_argument("--to", type=Path, required=True, help="folder of the root filesystem")
-    made.add_argument("--suite", required=True)
-    made.add_argument("--mirror", required=True)
-    made.add_argument("--security", required=True)
+    made.add_argument(
+        "--work", type=Path, required=True, help="folder for apt and the unpacked packages"
+    )
+    made.add_argument(
+        "--to", type=Path, required=True, help="folder of the root filesystem; deleted first"
+    )
+    made.add_argument("--suite", required=True, help="Debian release, such as bookworm")
+    made.add_argument("--mirror", required=True, help="URL of Debian's packages")
+    made.add_argument("--security", required=True, help="URL of Debian's security updates")
     made.add_argument("--snapshot", action="store_true", help="accept expired lists of packages")
-    made.add_argument("--epoch", type=int, required=True, help="SOURCE_DATE_EPOCH")
-    made.add_argument("--version", required=True)
-    made.add_argument("--revision", required=True)
+    made.add_argument(
+        "--epoch", type=int, required=True, help="time of all files, in seconds since 1970"
+    )
+    made.add_argument("--version", required=True, help="version of OpenVCMTS")
+    made.add_argument("--revision", required=True, help="COMMIT or COMMIT-dirty")
     made.set_defaults(call=make_root)
     packed = commands.add_parser("archive", help="rewrite an archive of podman save")
-    packed.add_argument("saved", type=Path)
-    packed.add_argument("to", type=Path)
+    packed.add_argument("saved", type=Path, help="the archive")
+    packed.add_argument("to", type=Path, help="file to write")
     packed.add_argument("names", nargs="+", help="names of the image")
     packed.set_defaults(call=archive.rewrite)
     return top

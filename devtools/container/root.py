@@ -19,16 +19,19 @@ vcmts:x:{USER}:0:OpenVCMTS:/run/vcmts:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 """
 GROUP = "root:x:0:\nnogroup:x:65534:\n"
+# Folders that no file creates: for mounts, and for programs.
 FOLDERS = "dev etc/vcmts/config etc/vcmts/secret proc run/vcmts sys tmp usr/bin usr/sbin var/tmp"
 HEALTH = "usr/libexec/vcmts/health"
 
 
 def copy(source: Path, target: Path) -> None:
+    """Copies a file, or a link as a link. Creates the folder of `target`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, target, follow_symlinks=False)
 
 
 def skeleton(root: Path) -> None:
+    """Creates folders, links such as /lib to usr/lib, users and groups. `root` must not exist."""
     for folder in FOLDERS.split():
         (root / folder).mkdir(parents=True)
     for name in ("bin", "sbin", "lib", "lib64"):
@@ -39,7 +42,8 @@ def skeleton(root: Path) -> None:
 
 
 def copy_chosen(choice: Choice, root: Path) -> None:
-    """Copies the chosen files; hard links become links, as DPDK would load both copies."""
+    """Copies the chosen files. Further hard links to a file become symbolic links: DPDK would load
+    two copies of a driver."""
     first: dict[int, Path] = {}
     for path in sorted(choice.paths):
         source, target = choice.unpacked.tree / path, root / path
@@ -52,7 +56,8 @@ def copy_chosen(choice: Choice, root: Path) -> None:
 
 
 def link_equal_copyrights(root: Path) -> None:
-    """Replaces equal copyright files, of packages of one source, by links to the first."""
+    """Replaces copyright files by links to the first equal one. Packages of one source have equal
+    ones."""
     by_size: dict[int, list[Path]] = {}
     for file in sorted(root.glob("usr/share/doc/*/copyright")):
         if file.is_symlink() or file.parent.is_symlink():
@@ -68,17 +73,19 @@ def link_equal_copyrights(root: Path) -> None:
 
 
 def installed_files(installed: Path, prefix: str, contents: Contents) -> Iterable[tuple[Path, str]]:
-    """Files of `meson install`, and their paths in the image, where the prefix is usr."""
+    """Files of `meson install` that contents.toml does not omit, and their paths in the image,
+    where the prefix is usr."""
     for path in sorted(installed.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(installed).as_posix()
         name = f"usr{name.removeprefix(prefix)}" if name.startswith(f"{prefix}/") else name
-        if not matches(name, contents.installed):
+        if not matches(name, contents.without_installed):
             yield path, name
 
 
 def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path) -> list[str]:
+    """Copies these files. Returns their paths in the image. Raises MistakeError without vcmtsd."""
     names = []
     for path, name in installed_files(installed, prefix, contents):
         copy(path, root / name)
@@ -89,13 +96,15 @@ def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path)
 
 
 def strip(root: Path, names: Iterable[str]) -> None:
-    """Removes debug information, and the build ID, which depends on the build folder."""
+    """Removes symbols and debug information of the ELF files among `names`, and the build ID, which
+    depends on the build folder."""
     files = [str(root / name) for name in names if is_elf(root / name)]
     run(["strip", "--strip-all", "--remove-section=.note.gnu.build-id", *files], "strip")
 
 
 def compile_python(root: Path) -> None:
-    """Compiles with the image's Python. The bytecode has no times, and Python does not check it."""
+    """Compiles with the image's Python, which must run on this CPU. The bytecode contains no times,
+    and Python does not compare it with the source."""
     interpreter = next(root.glob("usr/bin/python3.[0-9]*"), None)
     loader = next((root / LIBRARIES).glob("ld-linux-*.so.*"), None) or next(
         root.glob("usr/lib/ld-linux-*.so.*"), None
@@ -123,7 +132,7 @@ def compile_python(root: Path) -> None:
 
 
 def normalize(root: Path, epoch: int) -> None:
-    """Sets modes and times that do not depend on the machine or the user."""
+    """Sets modes that do not depend on the user's mask, and all times to `epoch` (since 1970)."""
     for path in [root, *root.rglob("*")]:
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

@@ -132,7 +132,7 @@ def tree(folder: Path) -> Unpacked:
     return unpacked
 
 
-def test_hard_links_stay_hard_links(tmp_path: Path) -> None:
+def test_second_hard_link_becomes_symbolic_link(tmp_path: Path) -> None:
     choice = Choice(tree(tmp_path))
     choice.include("usr/lib/driver.so.1")
     choice.include("usr/lib/drivers/driver.so")
