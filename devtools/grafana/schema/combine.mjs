@@ -2,9 +2,11 @@
 // combine.mjs PART...: combines schema-PART.json of all parts into schema.json, without descriptions and defaults.
 import fs from "fs";
 
+const version = JSON.parse(fs.readFileSync("package.json")).dependencies["@grafana/schema"];
+const version = JSON.parse(fs.readFileSync("package.json")).dependencies["@grafana/schema"];
 const whole = {
   $schema: "http://json-schema.org/draft-07/schema#",
-  $comment: "Made by devtools/grafana/schema/build of @grafana/schema 13.2.2, Apache-2.0",
+  $comment: `Made by devtools/grafana/schema/build of @grafana/schema ${version}, Apache-2.0`,
   definitions: {},
 };
 
