@@ -75,7 +75,7 @@ unit: test-deps build ## run all C unit tests in the ordinary build
 unsanitized: test-deps build ## run the C unit tests that `make sanitize` omits: long simulations, measurements of cycles and memory
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
 	@ninja -C $(BUILD) unsanitized
-	@devtools/unit $(BUILD) --no-suite bytes --no-suite corpus
+	@devtools/unit $(BUILD) --no-suite sanitized --no-suite corpus
 
 tutorials: test-deps build ## apply the tutorials' code changes to a copy of the checkout and compile it
 	$(PYTHON) -m pytest -m compiles tests/e2e
@@ -88,7 +88,7 @@ sanitizers: test-deps
 	@ninja -C build-asan sanitized src/vcmtsd
 
 sanitize: sanitizers build ## run unit and replay tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@devtools/unit build-asan --suite bytes
+	@devtools/unit build-asan --suite sanitized
 	$(if $(VCMTS_SANITIZED),,@VCMTS_SANITIZED=build-asan devtools/pytest tests/e2e -m replay)
 
 .PHONY: interleavings
