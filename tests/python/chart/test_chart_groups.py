@@ -252,4 +252,4 @@ def test_data_plane_accepts_examples(render: Renderer, path: Path, tmp_path: Pat
 def test_published_group_fits_into_a_secret() -> None:
     sizes = [len(group_file(number, "6ofdm-0sc-qam_300cms_aes")) for number in (1, 28, 64)]
     assert max(sizes) <= 1 << 20
-    assert f"takes {max(sizes):,} bytes" in (CHART / "README.md").read_text(encoding="utf-8")
+    assert f"has {max(sizes):,} bytes" in (CHART / "README.md").read_text(encoding="utf-8")

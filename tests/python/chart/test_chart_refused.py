@@ -89,31 +89,30 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     ({}, "serviceGroups: found none, allowed: a list of 1 to 64 service groups"),
     (
         groups({"id": 3}, {"id": 3}),
-        "serviceGroups[1].id: found 3, which is that of serviceGroups[0], "
-        "allowed: an id of its own",
+        "serviceGroups[1].id: found 3, which serviceGroups[0] has too, allowed: a different id",
     ),
     (
         groups({"id": 1}, {"id": 2, "pod": 2}),
-        "serviceGroups: found no group for pod 1 of 2, allowed: pods from 0 on without a gap; "
-        "give a group `pod: 1`",
+        "serviceGroups: found no group for pod 1 of 2, allowed: pod numbers from 0 without gaps; "
+        "set `pod: 1` for a group",
     ),
     *(
         (
             groups(*inline("elm.yaml", "elm.yaml"), mode=mode),
-            "serviceGroups[1].file: found elm.yaml, which another group or secrets.files has, "
-            "allowed: a name of its own",
+            "serviceGroups[1].file: found elm.yaml, which another group or secrets.files has too, "
+            "allowed: a different name",
         )
         for mode in ("shared", "separate")
     ),
     (
         groups(*inline(None), secrets={"files": {"sg-1.yaml": "name: elm\n"}}),
-        "serviceGroups[0].file: found sg-1.yaml, which another group or secrets.files has, "
-        "allowed: a name of its own",
+        "serviceGroups[0].file: found sg-1.yaml, which another group or secrets.files has too, "
+        "allowed: a different name",
     ),
     (
         groups({"id": 1, "profile": ""}),
         "serviceGroups[0]: found no configuration, allowed: a profile, config with modems, "
-        '"sg-1.yaml" in secrets.files, or a Secret that holds it in secrets.existing',
+        '"sg-1.yaml" in secrets.files, or a Secret that contains it in secrets.existing',
     ),
     (
         {
@@ -127,24 +126,24 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     *(
         (
             groups({"id": 1, "crypto": own}, defaults={"crypto": shared}),
-            "serviceGroups[0].crypto: found the resource qat.intel.com/generic beside provider "
-            "ipsec-mb, which has no device, allowed: one of the two, here or in defaults.crypto",
+            "serviceGroups[0].crypto: found resource qat.intel.com/generic with provider "
+            "ipsec-mb, which uses no device, allowed: one of the two, here or in defaults.crypto",
         )
         for own, shared in (({}, BOTH), (BOTH, {}), ({"generate_crc": True}, BOTH))
     ),
     (
         groups({"id": 65}),
-        "serviceGroups[0].id: found 65, allowed: 1 to 64 of a group that is made from a profile, "
-        "as its addresses are made from it",
+        "serviceGroups[0].id: found 65, allowed: 1 to 64 for a group with a profile, "
+        "as its addresses are derived from its id",
     ),
     (
         groups({"id": 1}, {"id": 2}, server={"maxGroups": 1}),
-        "server.maxGroups: found 1, allowed: 2 or more, the groups of the fullest pod",
+        "server.maxGroups: found 1, allowed: 2 or more, the number of groups of the fullest pod",
     ),
     (
         groups({"id": 1}, {"id": 2}, cores={"count": 4}),
-        "cores.count: found 4, allowed: 5 or more, as 1us1t_1ds1t takes 4 for 2 group(s), and "
-        'management one; `layout: ""` takes what there is',
+        "cores.count: found 4, allowed: 5 or more, as layout 1us1t_1ds1t needs 4 for 2 group(s), and "
+        'management needs 1; with `layout: ""` any number is allowed',
     ),
     (
         one_group(cores={"count": 5}),
@@ -161,12 +160,14 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     ),
     (
         one_group(hugePages={"size": "none", "amount": "2Gi"}),
-        "hugePages.amount: found 2Gi, allowed: none without pages; give hugePages.size 2Mi or 1Gi",
+        "hugePages.amount: found 2Gi, allowed: empty if hugePages.size is none; set "
+        "hugePages.size to 2Mi or 1Gi",
     ),
     (
         one_group(secrets={"files": {"a.yaml": "x" * 600_000, "b.yaml": "x" * 500_000}}),
-        "secrets.files: found 1100000 bytes with what is inline, allowed: 1048576, which a Secret "
-        "holds; make a Secret for each group and name them in secrets.existing",
+        "secrets.files: found 1100000 bytes with configurations of groups in the values, allowed: "
+        "1048576, the limit of a Secret; create a Secret per group and list them in "
+        "secrets.existing",
     ),
 ]
 
@@ -186,7 +187,7 @@ def test_chart_of_the_checkout_lacks_dashboards_and_alerts(key: str, what: str) 
         error = render.refused(one_group(monitoring={key: {"enabled": True}}))
     assert error.endswith(
         f"): monitoring.{key}.enabled: found a chart without {what}, allowed: the chart that "
-        "`make chart` makes, build-chart/vcmts-VERSION.tgz"
+        "`make chart` builds, build-chart/vcmts-VERSION.tgz"
     )
 
 

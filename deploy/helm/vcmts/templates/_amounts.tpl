@@ -1,7 +1,7 @@
 {{/* SPDX-License-Identifier: BSD-3-Clause */}}
 {{/*
-CPUs of a pod with so many groups: the layout's threads and one for management, rounded up to whole physical cores.
-`vcmts pod` chooses the layout by what it gets, the largest that fits: so the count is what chooses.
+CPUs of a pod with `groups` groups: the threads of the layout and one for management, rounded up to whole physical cores.
+$halves: half threads per group. Without a layout, `vcmts pod` chooses the largest one that fits cores.count.
 */}}
 {{- define "vcmts.cores" -}}
 {{- $cores := .root.Values.cores -}}
@@ -13,19 +13,19 @@ CPUs of a pod with so many groups: the layout's threads and one for management, 
 {{- if not $count -}}
 {{- $count = mul $siblings (div (add $needed (sub $siblings 1)) $siblings) -}}
 {{- else if and $cores.layout (lt $count $needed) -}}
-{{- fail (printf "cores.count: found %d, allowed: %d or more, as %s takes %d for %d group(s), and management one; `layout: \"\"` takes what there is" $count $needed $cores.layout $threads (int64 .groups)) -}}
+{{- fail (printf "cores.count: found %d, allowed: %d or more, as layout %s needs %d for %d group(s), and management needs 1; with `layout: \"\"` any number is allowed" $count $needed $cores.layout $threads (int64 .groups)) -}}
 {{- else if mod $count $siblings -}}
 {{- fail (printf "cores.count: found %d, allowed: a multiple of cores.siblings, which is %d: hyper-threads of one core are not split" $count $siblings) -}}
 {{- end -}}
 {{- $count -}}
 {{- end -}}
 
-{{/* MiB in huge pages. */}}
+{{/* MiB of a pod in huge pages, a multiple of the page size; 0 without huge pages. */}}
 {{- define "vcmts.huge" -}}
 {{- $huge := .root.Values.hugePages -}}
 {{- if eq $huge.size "none" -}}
 {{- if $huge.amount -}}
-{{- fail (printf "hugePages.amount: found %s, allowed: none without pages; give hugePages.size 2Mi or 1Gi" $huge.amount) -}}
+{{- fail (printf "hugePages.amount: found %s, allowed: empty if hugePages.size is none; set hugePages.size to 2Mi or 1Gi" $huge.amount) -}}
 {{- end -}}
 0
 {{- else -}}
@@ -43,7 +43,7 @@ CPUs of a pod with so many groups: the layout's threads and one for management, 
 {{- end -}}
 {{- end -}}
 
-{{/* MiB of ordinary memory, /run/vcmts included; without huge pages it takes their place. */}}
+{{/* MiB of a pod in ordinary memory, with /run/vcmts. Without huge pages, their base and perGroup are added. */}}
 {{- define "vcmts.memory" -}}
 {{- $memory := .root.Values.memory -}}
 {{- if $memory.amount -}}
@@ -57,6 +57,7 @@ CPUs of a pod with so many groups: the layout's threads and one for management, 
 {{- end -}}
 {{- end -}}
 
+{{/* MiB of `base` and `perGroup` of `from`, for `groups` groups. */}}
 {{- define "vcmts.wanted" -}}
 {{- add (include "vcmts.mebibytes" .from.base | int64) (mul .groups (include "vcmts.mebibytes" .from.perGroup | int64)) -}}
 {{- end -}}

@@ -46,7 +46,7 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* MiB of a quantity such as 512Mi or 1Gi, which the schema has looked at. */}}
+{{/* MiB of a quantity such as 512Mi or 1Gi. The schema has checked its format. */}}
 {{- define "vcmts.mebibytes" -}}
 {{- if hasSuffix "Gi" . -}}
 {{- mul 1024 (int64 (trimSuffix "Gi" .)) -}}
@@ -55,14 +55,14 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* What the SR-IOV network device plugin puts the addresses of a resource into. */}}
+{{/* The environment variable in which the SR-IOV network device plugin gives the addresses of a resource. */}}
 {{- define "vcmts.variable" -}}
 {{- printf "PCIDEVICE_%s" (regexReplaceAll "[^A-Z0-9]+" (upper .) "_") -}}
 {{- end -}}
 
 {{/*
-The key of a pod's configuration, that of its name: so a pod reads the same file whether it is alone or one of several,
-and goes on with it while their number changes.
+The key of a pod's configuration in the ConfigMap: POD.yaml. It does not depend on the number of pods, so that a running
+pod finds its file after that number changes.
 */}}
 {{- define "vcmts.configName" -}}
 {{- printf "%s-%d.yaml" (include "vcmts.fullname" .root) (int .number) -}}

@@ -1,12 +1,12 @@
 {{/* SPDX-License-Identifier: BSD-3-Clause */}}
 {{/*
-Who is where, worked out once for all templates, as JSON:
-  pods       a list, a pod an item: {groups: [an item of service_groups in the server's file]}
-  requests   devices that a pod asks for, by resource: as many as the pod that needs most
-  secret     files of the chart's own Secret
-  most       groups in the fullest pod, with those for which there is to be room
-  cores, huge, memory   what a pod asks for: CPUs, and MiB
-A pod template is one for all pods, so that the StatefulSet rolls them one after the other.
+The groups and resources of all pods, as JSON:
+  pods       one item per pod: {groups: [an item of service_groups in the server's file]}
+  requests   devices that each pod requests, by resource: as many as the pod that needs most
+  secret     files of the Secret that the chart creates: texts by name
+  most       groups of the fullest pod, or server.maxGroups if larger
+  cores, huge, memory   CPUs and MiB that each pod requests
+All pods have one template, and so the same requests: the StatefulSet updates them one after the other.
 */}}
 {{- define "vcmts.plan" -}}
 {{- $plan := dict "pods" list "requests" dict "secret" (deepCopy .Values.secrets.files) -}}
@@ -15,14 +15,14 @@ A pod template is one for all pods, so that the StatefulSet rolls them one after
 {{- if not .Values.serviceGroups -}}
 {{- fail "serviceGroups: found none, allowed: a list of 1 to 64 service groups" -}}
 {{- end -}}
-{{- range $place, $group := .Values.serviceGroups -}}
-{{- $at := printf "serviceGroups[%d]" $place -}}
+{{- range $index, $group := .Values.serviceGroups -}}
+{{- $at := printf "serviceGroups[%d]" $index -}}
 {{- $id := int64 $group.id -}}
 {{- if hasKey $ids (toString $id) -}}
-{{- fail (printf "%s.id: found %d, which is that of %s, allowed: an id of its own" $at $id (get $ids (toString $id))) -}}
+{{- fail (printf "%s.id: found %d, which %s has too, allowed: a different id" $at $id (get $ids (toString $id))) -}}
 {{- end -}}
 {{- $_ := set $ids (toString $id) $at -}}
-{{- $pod := ternary 0 $place (eq $.Values.mode "shared") -}}
+{{- $pod := ternary 0 $index (eq $.Values.mode "shared") -}}
 {{- if hasKey $group "pod" -}}{{- $pod = int64 $group.pod -}}{{- end -}}
 {{- $key := toString $pod -}}
 {{- $_ := set $byPod $key (append (default list (get $byPod $key)) (dict "at" $at "id" $id "group" $group)) -}}
@@ -32,7 +32,7 @@ A pod template is one for all pods, so that the StatefulSet rolls them one after
 {{- range $number := until $pods -}}
 {{- $members := get $byPod (toString $number) -}}
 {{- if not $members -}}
-{{- fail (printf "serviceGroups: found no group for pod %d of %d, allowed: pods from 0 on without a gap; give a group `pod: %d`" $number $pods $number) -}}
+{{- fail (printf "serviceGroups: found no group for pod %d of %d, allowed: pod numbers from 0 without gaps; set `pod: %d` for a group" $number $pods $number) -}}
 {{- end -}}
 {{- $most = max $most (len $members) -}}
 {{- $filled := include "vcmts.pod" (dict "root" $ "members" $members "plan" $plan) | fromJson -}}
@@ -42,25 +42,25 @@ A pod template is one for all pods, so that the StatefulSet rolls them one after
 {{- end -}}
 {{- $_ := set $plan "secret" (merge $plan.secret $filled.secret) -}}
 {{- end -}}
-{{- $room := int64 .Values.server.maxGroups -}}
-{{- if and $room (lt $room $most) -}}
-{{- fail (printf "server.maxGroups: found %d, allowed: %d or more, the groups of the fullest pod" $room $most) -}}
+{{- $capacity := int64 .Values.server.maxGroups -}}
+{{- if and $capacity (lt $capacity $most) -}}
+{{- fail (printf "server.maxGroups: found %d, allowed: %d or more, the number of groups of the fullest pod" $capacity $most) -}}
 {{- end -}}
-{{- $_ := set $plan "most" (max $most $room) -}}
+{{- $_ := set $plan "most" (max $most $capacity) -}}
 {{- $_ := set $plan "cores" (include "vcmts.cores" (dict "root" $ "groups" $plan.most) | int64) -}}
 {{- $_ := set $plan "huge" (include "vcmts.huge" (dict "root" $ "groups" $plan.most) | int64) -}}
 {{- $_ := set $plan "memory" (include "vcmts.memory" (dict "root" $ "groups" $plan.most) | int64) -}}
 {{- $size := 0 -}}
 {{- range $plan.secret -}}{{- $size = add $size (len .) -}}{{- end -}}
 {{- if gt $size 1048576 -}}
-{{- fail (printf "secrets.files: found %d bytes with what is inline, allowed: 1048576, which a Secret holds; make a Secret for each group and name them in secrets.existing" $size) -}}
+{{- fail (printf "secrets.files: found %d bytes with configurations of groups in the values, allowed: 1048576, the limit of a Secret; create a Secret per group and list them in secrets.existing" $size) -}}
 {{- end -}}
 {{- toJson $plan -}}
 {{- end -}}
 
 {{/*
-The groups of one pod as items of the server's file, and what the pod needs for them. `plan.secret` holds the files
-of the pods before, and those that are given.
+The groups of one pod as items of the server's file, with the `requests` and the files of the `secret` that they need.
+`plan.secret` has secrets.files, and the files of earlier pods. $given: the device of each shared port, by role.
 */}}
 {{- define "vcmts.pod" -}}
 {{- $root := .root -}}
@@ -77,19 +77,19 @@ of the pods before, and those that are given.
 {{- $name := default (printf "sg-%d.yaml" $member.id) $group.file -}}
 {{- if hasKey $config "modems" -}}
 {{- if or (hasKey $out.secret $name) (hasKey $.plan.secret $name) -}}
-{{- fail (printf "%s.file: found %s, which another group or secrets.files has, allowed: a name of its own" $member.at $name) -}}
+{{- fail (printf "%s.file: found %s, which another group or secrets.files has too, allowed: a different name" $member.at $name) -}}
 {{- end -}}
 {{- $_ := set $out.secret $name (toYaml $config) -}}
 {{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
 {{- else -}}
 {{- if and $profile (not $group.file) -}}
 {{- if gt (int $member.id) 64 -}}
-{{- fail (printf "%s.id: found %d, allowed: 1 to 64 of a group that is made from a profile, as its addresses are made from it" $member.at $member.id) -}}
+{{- fail (printf "%s.id: found %d, allowed: 1 to 64 for a group with a profile, as its addresses are derived from its id" $member.at $member.id) -}}
 {{- end -}}
 {{- $_ := set $item "file" (printf "/run/vcmts/profiles/%s/sg-%d.yaml" $profile $member.id) -}}
 {{- else -}}
 {{- if not (or $root.Values.secrets.existing (hasKey $root.Values.secrets.files $name)) -}}
-{{- fail (printf "%s: found no configuration, allowed: a profile, config with modems, %q in secrets.files, or a Secret that holds it in secrets.existing" $member.at $name) -}}
+{{- fail (printf "%s: found no configuration, allowed: a profile, config with modems, %q in secrets.files, or a Secret that contains it in secrets.existing" $member.at $name) -}}
 {{- end -}}
 {{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
 {{- end -}}
@@ -112,8 +112,8 @@ of the pods before, and those that are given.
 {{- end -}}
 
 {{/*
-A port of a group. One that the defaults give is one for all groups of the pod; a group with a `resource` or
-`device` of its own has a port of its own. `given` holds the device of each shared port, `requests` counts.
+A port of a group. All groups of a pod share a port of the defaults; a group with its own `resource` or `device` has its
+own port. Updates `given` (the device of each shared port, by role) and `requests` (the devices, by resource).
 */}}
 {{- define "vcmts.port" -}}
 {{- $port := mergeOverwrite (deepCopy .shared) (deepCopy .own) -}}
@@ -140,8 +140,8 @@ A port of a group. One that the defaults give is one for all groups of the pod; 
 {{- end -}}
 
 {{/*
-What encrypts for a group. Its own `resource` or `device` takes the place of whatever the defaults name, and so does its
-own `provider: ipsec-mb`, which has no device. One device of a resource is for all groups of the pod that name it.
+The crypto settings of a group. Its own `resource` or `device` replaces those of the defaults, and so does its own
+`provider: ipsec-mb`, which uses no device. All groups of the pod that name a resource share one device of it.
 */}}
 {{- define "vcmts.crypto" -}}
 {{- $own := default dict .own -}}
@@ -156,7 +156,7 @@ own `provider: ipsec-mb`, which has no device. One device of a resource is for a
 {{- $crypto := mergeOverwrite (deepCopy $shared) (deepCopy $own) -}}
 {{- if $crypto.resource -}}
 {{- if eq (default "" $crypto.provider) "ipsec-mb" -}}
-{{- fail (printf "%s.crypto: found the resource %s beside provider ipsec-mb, which has no device, allowed: one of the two, here or in defaults.crypto" .at $crypto.resource) -}}
+{{- fail (printf "%s.crypto: found resource %s with provider ipsec-mb, which uses no device, allowed: one of the two, here or in defaults.crypto" .at $crypto.resource) -}}
 {{- end -}}
 {{- $_ := set .requests $crypto.resource 1 -}}
 {{- $variable := default (printf "%s[0]" (include "vcmts.variable" $crypto.resource)) $crypto.variable -}}

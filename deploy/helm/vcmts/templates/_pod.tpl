@@ -23,7 +23,7 @@ containers:
     image: {{ include "vcmts.image" .root | quote }}
     imagePullPolicy: {{ $values.image.pullPolicy }}
     resources:
-      {{- /* Requests that are the limits, and whole CPUs: the pod is Guaranteed, and gets cores of its own. */}}
+      {{- /* Requests equal limits, and CPUs are whole: the pod's class is Guaranteed, and it gets exclusive cores. */}}
       {{- range list "requests" "limits" }}
       {{ . }}:
         cpu: {{ $.plan.cores | int64 | quote }}
@@ -97,7 +97,7 @@ capabilities:
 
 {{- define "vcmts.arguments" -}}
 - pod
-{{- /* A ConfigMap of others' for one pod has the name that `vcmts pod` looks for. */}}
+{{- /* An existingConfigMap for one pod has the key vcmts.yaml, which is the default of `vcmts pod`. */}}
 {{- if or (gt (len .plan.pods) 1) (not .root.Values.existingConfigMap) }}
 - --config=/etc/vcmts/config/$(POD_NAME).yaml
 {{- end }}
@@ -151,7 +151,7 @@ livenessProbe:
   failureThreshold: 3
 {{- end -}}
 
-{{/* The Secrets are optional, as the pod says itself which file is missing; the kubelet would only wait. */}}
+{{/* The Secrets are optional, so that the pod starts and reports which file is missing. Otherwise the kubelet would wait. */}}
 {{- define "vcmts.volumes" -}}
 - name: config
   configMap:
