@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OpenVCMTS for dpdk-telemetry-exporter.py of DPDK 23.11 and later (docs/monitoring.md).
 
-Put beside the endpoints that DPDK brings, or named by --load-path. The exporter puts dpdk_vcmts_
-before each name; what the metrics mean stands in docs/metrics.md. Of histograms there are sums and
-counts; the exporter has no place for buckets.
+Copy it to the folder of DPDK's endpoints, or name its folder with --load-path. The exporter puts
+dpdk_vcmts_ before each name; docs/metrics.md describes the metrics. Histograms have a sum and a
+count only, as the exporter does not support buckets.
 """
 
 from typing import Any, Protocol
 
 COMMAND = "/vcmts/metrics"
-# What the telemetry socket has in whole numbers, and what Prometheus has.
+# Units of the telemetry socket, whose values are integers; unit and divisor for Prometheus.
 UNITS = {"_nanoseconds": ("_seconds", 1e9), "_ppm": ("_ratio", 1e6)}
 
 Sample = tuple[str, float, dict[str, str]]
@@ -20,7 +20,7 @@ class Socket(Protocol):
 
 
 class Info(dict[str, tuple[str, str]]):
-    """By name: a description, and the type. Which metrics there are, vcmtsd knows."""
+    """Description and type by name, for any name: only vcmtsd knows the names."""
 
     def __missing__(self, name: str) -> tuple[str, str]:
         counts = name.endswith(("_total", "_sum", "_count"))
@@ -32,7 +32,7 @@ def info() -> Info:
 
 
 def _sample(key: str, value: int) -> Sample:
-    """From a key such as downstream_dropped_packets_total/service_group/1/reason/runt."""
+    """A sample from a key such as downstream_dropped_packets_total/service_group/1/reason/runt."""
     name, *labels = key.split("/")
     number: float = value
     for unit, (becomes, scale) in UNITS.items():
@@ -42,7 +42,7 @@ def _sample(key: str, value: int) -> Sample:
 
 
 def metrics(sock: Socket) -> list[Sample]:
-    """All of the registry, in as many answers as it takes."""
+    """All metrics, in as many requests as necessary."""
     samples: list[Sample] = []
     while answer := sock.cmd(COMMAND, f"from={len(samples)}"):
         samples += [_sample(key, value) for key, value in answer.items()]
