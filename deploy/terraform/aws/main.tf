@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One instance with vcmtsd on two interfaces of its own; all service groups share them (docs/cloud.md).
+# One instance, on which vcmtsd has two interfaces that all service groups share (docs/cloud.md).
 data "aws_ec2_instance_type" "this" {
   instance_type = var.instance_type
 }
 
 locals {
-  # EC2 has it as x86_64 and arm64, Ubuntu's images as amd64 and arm64
+  # EC2's names are x86_64 and arm64, those of Ubuntu's images amd64 and arm64.
   arm = contains(data.aws_ec2_instance_type.this.supported_architectures, "arm64")
 }
 
@@ -19,7 +19,7 @@ data "aws_ami" "ubuntu" {
   }
 }
 
-# The highest bandwidth and the lowest latency are between instances of one cluster placement group.
+# Instances of one cluster placement group have the highest bandwidth and the lowest latency between them.
 resource "aws_placement_group" "this" {
   name     = var.name
   strategy = "cluster"
@@ -31,7 +31,7 @@ resource "aws_network_interface" "admin" {
   tags            = { Name = "${var.name}-admin" }
 }
 
-# Without the check: packets from and to subscribers do not have the interface's address.
+# source_dest_check is off, as packets from and to subscribers do not have the interface's address.
 resource "aws_network_interface" "network" {
   subnet_id         = aws_subnet.this["network"].id
   security_groups   = [aws_security_group.network.id]
@@ -88,18 +88,18 @@ resource "aws_instance" "this" {
     network_mac    = aws_network_interface.network.mac_address
     rphy_mac       = aws_network_interface.rphy.mac_address
     rphy_address   = aws_network_interface.rphy.private_ip
-    rphy_router    = cidrhost(local.subnets.rphy, 1) # the VPC's, in each subnet
+    rphy_router    = cidrhost(local.subnets.rphy, 1) # the VPC's router has the first address of each subnet
   })
   tags = { Name = var.name }
 
   lifecycle {
     precondition {
       condition     = data.aws_ec2_instance_type.this.ena_support != "unsupported"
-      error_message = "instance_type: it has no ENA."
+      error_message = "instance_type: this type has no ENA; vcmts size --cloud lists types."
     }
     precondition {
       condition     = data.aws_ec2_instance_type.this.maximum_network_interfaces >= 3
-      error_message = "instance_type: three interfaces are needed."
+      error_message = "instance_type: this type has fewer than three interfaces; vcmts size --cloud lists types."
     }
   }
 }

@@ -42,7 +42,7 @@ resource "aws_route_table_association" "admin" {
   route_table_id = aws_route_table.admin.id
 }
 
-# What the core network sends to subscribers comes to the network interface.
+# Routes packets from the core network to subscribers to the network interface.
 resource "aws_route" "subscribers" {
   for_each               = toset(var.subscriber_cidrs)
   route_table_id         = aws_vpc.this.main_route_table_id
@@ -75,7 +75,7 @@ resource "aws_security_group" "network" {
   vpc_id      = aws_vpc.this.id
 
   ingress {
-    description = "for subscribers"
+    description = "packets to subscribers"
     protocol    = "-1"
     from_port   = 0
     to_port     = 0
@@ -95,7 +95,7 @@ resource "aws_security_group" "rphy" {
   vpc_id      = aws_vpc.this.id
 
   ingress {
-    description = "UEPI: L2TPv3 right in IP"
+    description = "UEPI: L2TPv3 over IP"
     protocol    = "115"
     from_port   = 0
     to_port     = 0
