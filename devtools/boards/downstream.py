@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from boards.directions import CIPHERS, cycles, latency, receive_effort
 from boards.panels import Panel, Query, bars, graph
-from boards.queries import WINDOW, Scope, sum_by
+from boards.queries import Scope
 
 DOWN = "vcmts_downstream"
 DELAY = "vcmts_scheduler_delay_seconds"
@@ -243,10 +243,7 @@ def priorities(scope: Scope) -> Panel:
         "Scheduled by priority",
         "Packets per second that left the queues.",
         "pps",
-        Query(
-            f"{sum_by(['priority'])} (rate({scope.select(f'{DELAY}_count')}{WINDOW}))",
-            "priority {{priority}}",
-        ),
+        Query(scope.rate(f"{DELAY}_count", ["priority"]), "priority {{priority}}"),
         stacked=True,
     )
 

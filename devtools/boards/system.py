@@ -163,7 +163,7 @@ def machine() -> Iterator[Part]:
     )
     yield graph(
         "Changes",
-        "Changes by control requests and reloads: applied, and rejected.",
+        "Changes by control requests and reloads: applied (made), and rejected (refused).",
         "short",
         Query(
             f"sum by (result) (increase({SERVER.select('vcmts_changes_total')}[$__rate_interval]))",

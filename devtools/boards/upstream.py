@@ -213,7 +213,7 @@ def requests(scope: Scope) -> Iterator[Panel]:
     )
     yield graph(
         "Pending",
-        "Pending for missing parts, for an earlier number, or for a worker.",
+        "Pending: they wait for missing parts, for an earlier sequence number, or for a worker.",
         "short",
         Query(scope.total(f"{UP}_held", ["unit"]), "{{unit}}"),
     )
