@@ -142,8 +142,8 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     ),
     (
         groups({"id": 1}, {"id": 2}, cores={"count": 4}),
-        "cores.count: found 4, allowed: 5 or more, as layout 1us1t_1ds1t needs 4 for 2 group(s), and "
-        'management needs 1; with `layout: ""` any number is allowed',
+        "cores.count: found 4, allowed: 5 or more, as layout 1us1t_1ds1t needs 4 for 2 group(s), "
+        'and management needs 1; with `layout: ""` any number is allowed',
     ),
     (
         one_group(cores={"count": 5}),
