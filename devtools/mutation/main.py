@@ -60,11 +60,12 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     add("--list", action="store_true", help="list the mutants and exit")
     add("--survivors", action="store_true", help="list the survivors of the last run and exit")
     add("--again", action="store_true", help="try the survivors of the last run")
-    add("--seed", type=int, default=1, help="selects another sample (1)")
-    more = f"one mutant per N lines of code ({LINES_PER_MUTANT}); 0: all mutants"
+    add("--seed", type=int, default=1, help="selects another sample (default: 1)")
+    more = f"one mutant per N lines of code (default: {LINES_PER_MUTANT}); 0: all mutants"
     add("--lines", type=int, default=LINES_PER_MUTANT, metavar="N", help=more)
     add("--unit", action="store_true", help="only unit tests")
-    add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    jobs = "mutants at a time, each in a copy of the checkout (default: number of cores)"
+    add("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help=jobs)
     return parser.parse_args(argv)
 
 

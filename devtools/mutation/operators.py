@@ -93,7 +93,7 @@ def text_of(node: Node | None) -> str:
     return node.text.decode() if node is not None and node.text is not None else ""
 
 
-def replace(node: Node, replacement: str, operator: str) -> Edit:
+def edit_of(node: Node, replacement: str, operator: str) -> Edit:
     return node.start_byte, node.end_byte, replacement, operator
 
 
@@ -111,7 +111,7 @@ def one_more(number: str) -> str | None:
 def mutate_operator(node: Node, _function: Node) -> Iterator[Edit]:
     operator = node.child_by_field_name("operator")
     if operator is not None and (swapped := SWAPPED.get(text_of(operator))):
-        yield replace(operator, swapped[1], swapped[0])
+        yield edit_of(operator, swapped[1], swapped[0])
 
 
 def mutate_condition(node: Node, _function: Node) -> Iterator[Edit]:
@@ -120,22 +120,22 @@ def mutate_condition(node: Node, _function: Node) -> Iterator[Edit]:
     if condition is None or condition.has_error or inner in ("0", "1", "true", "false", "(true)"):
         return
     if node.type == "conditional_expression":
-        yield replace(condition, f"!({inner})", "negate")
+        yield edit_of(condition, f"!({inner})", "negate")
         return
     if node.type == "if_statement":
-        yield replace(condition, f"(true || {inner})", "always")
-    yield replace(condition, f"(false && {inner})", "never")
+        yield edit_of(condition, f"(true || {inner})", "always")
+    yield edit_of(condition, f"(false && {inner})", "never")
 
 
 def mutate_not(node: Node, _function: Node) -> Iterator[Edit]:
     argument = node.child_by_field_name("argument")
     if text_of(node.child_by_field_name("operator")) == "!" and argument is not None:
-        yield replace(node, text_of(argument), "negate")
+        yield edit_of(node, text_of(argument), "negate")
 
 
 def mutate_number(node: Node, _function: Node) -> Iterator[Edit]:
     if changed := one_more(text_of(node)):
-        yield replace(node, changed, "constant")
+        yield edit_of(node, changed, "constant")
 
 
 def mutate_return(node: Node, function: Node) -> Iterator[Edit]:
@@ -146,28 +146,28 @@ def mutate_return(node: Node, function: Node) -> Iterator[Edit]:
     declarator = function.child_by_field_name("declarator")
     pointer = declarator is not None and declarator.type == "pointer_declarator"
     if value.type in ("true", "false"):
-        yield replace(value, "false" if value.type == "true" else "true", "return")
+        yield edit_of(value, "false" if value.type == "true" else "true", "return")
     elif pointer and value.type not in ("null", "string_literal"):
-        yield replace(value, "NULL", "return")
+        yield edit_of(value, "NULL", "return")
     elif not pointer and kind == "bool" and value.type not in ("unary_expression",):
-        yield replace(value, f"!({text_of(value)})", "return")
+        yield edit_of(value, f"!({text_of(value)})", "return")
     elif not pointer and INTEGERS.match(kind) and value.type != "number_literal":
-        yield replace(value, "0", "return")
+        yield edit_of(value, "0", "return")
 
 
 def mutate_statement(node: Node, _function: Node) -> Iterator[Edit]:
     inner = node.named_children[0] if node.named_children else None
     if inner is not None and inner.type == "call_expression":
-        yield replace(node, ";", "drop-call")
+        yield edit_of(node, ";", "drop-call")
     elif inner is not None and inner.type in ("assignment_expression", "update_expression"):
-        yield replace(node, ";", "drop-assignment")
+        yield edit_of(node, ";", "drop-assignment")
 
 
 def mutate_jump(node: Node, _function: Node) -> Iterator[Edit]:
     case = node.parent
     last = case is not None and case.type == "case_statement" and case.next_named_sibling is None
     if not (last and node.type == "break_statement"):  # without effect at the end of a switch
-        yield replace(node, ";", "drop-jump")
+        yield edit_of(node, ";", "drop-jump")
 
 
 OPERATORS: dict[str, Callable[[Node, Node], Iterator[Edit]]] = {
@@ -245,6 +245,7 @@ def mutate_define(node: Node) -> Iterator[Edit]:
 
 
 def mutate_file(node: Node) -> Iterator[tuple[str, Edit]]:
+    """Yields each edit with the name of its function, or "" for a #define."""
     if node.type == "function_definition":
         if not SILENT_CALLS.fullmatch(name := name_of(node)):
             yield from ((name, edit) for edit in mutate_body(node))

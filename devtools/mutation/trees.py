@@ -17,7 +17,7 @@ from mutation.choose import MistakeError
 
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
 # Top folders besides src. Their tests use several areas of src and belong to none.
-TOPS = ("traffic", "bench", "simulate", "impairments")
+TOPS = ("traffic", "bench")
 # Areas that most test programs contain. Their tests are those in these folders of tests/unit.
 TEST_FOLDERS = {
     "log": ("platform/log",),
@@ -107,7 +107,7 @@ def copy_changed(checkout: Path, tree: Path) -> None:
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
     current = set(names)
-    for folder in ("src", "traffic", "tests", "tools", "bench", "simulate", "impairments"):
+    for folder in ("src", "traffic", "tests", "tools", "bench"):
         for path in [path for path in (tree / folder).rglob("*") if path.is_file()]:
             if str(path.relative_to(tree)) not in current and path.suffix != ".pyc":
                 path.unlink()
@@ -138,7 +138,7 @@ def worker_tree(whole: Tree, number: int) -> Tree:
 
 
 def areas_of(inputs: str) -> frozenset[str]:
-    """Areas and TOPS of a program's sources. `inputs`: output of ninja -t inputs."""
+    """Folders of src and TOPS with sources of a program. `inputs`: output of ninja -t inputs."""
     areas = set()
     for line in inputs.splitlines():
         parts = Path(line).parts
@@ -156,7 +156,7 @@ def folder_of(inputs: str) -> str:
 
 
 def included_areas(text: str) -> set[str]:
-    """Areas whose headers a source includes, as headers contain code too."""
+    """Folders whose headers a source includes, as headers contain code too."""
     return set(re.findall(r'^#include "(\w+)/', text, re.MULTILINE))
 
 
@@ -186,8 +186,8 @@ def tests_of(tree: Tree) -> list[Test]:
 
 
 def belongs(test: Test, area: str) -> bool:
-    """Whether the test is for the area. Most tests contain src/wire, and those of the traffic
-    program several areas, without testing them."""
+    """Whether the test is for the area. Most tests contain src/wire without testing it. Those of
+    the traffic program contain several areas."""
     if area in TEST_FOLDERS:
         return any(Path(test.folder).is_relative_to(folder) for folder in TEST_FOLDERS[area])
     if area == "wire":
