@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rewrites an archive of `podman save` so that it depends on the image's contents only.
+"""Rewrites an archive of `podman save` so that equal images give equal archives.
 
 The result is a docker-archive for `docker load`, `podman load` and containerd. Engines write names
-of the build container into the configuration; without them, equal contents have equal digests.
+of the build container into the configuration. Without them, equal contents have equal digests.
 """
 
 import argparse
@@ -43,7 +43,8 @@ def open_member(saved: tarfile.TarFile, name: str) -> BinaryIO:
 
 
 def rewrite(arguments: argparse.Namespace) -> int:
-    """Writes `to` and prints the image's digest, which is that of its configuration."""
+    """Rewrites `saved` as `to`, for the image names `names`. Prints the image's digest, which is
+    that of its configuration. Returns exit status 0."""
     with (
         tarfile.open(arguments.saved) as saved,
         tarfile.open(arguments.to, "w", format=tarfile.USTAR_FORMAT) as to,

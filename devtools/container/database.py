@@ -24,6 +24,7 @@ def status(package: Package) -> str:
 
 
 def list_name(package: Package) -> str:
+    """The name of the package's list of paths in dpkg's folder info, without .list."""
     same = package.value("Multi-Arch") == "same"
     return f"{package.name}:{package.value('Architecture')}" if same else package.name
 

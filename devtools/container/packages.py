@@ -16,6 +16,7 @@ from container.contents import MistakeError
 
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MERGED = re.compile(r"(bin|sbin|lib|lib32|lib64|libx32)(?=/|$)")
+# Paths that are not unpacked.
 UNREAD = re.compile(r"usr/(share/(man|locale|info|lintian|bash-completion)|include)/")
 
 
@@ -48,6 +49,7 @@ class Package:
     paths: list[str] = field(default_factory=list)
 
     def value(self, key: str) -> str:
+        """The first line of a field of the control file; "" without that field."""
         found = re.search(rf"^{key}: *(.*)$", self.control, re.MULTILINE)
         return found[1].strip() if found else ""
 
@@ -66,6 +68,7 @@ class Unpacked:
 
 
 def run(command: Sequence[str], what: str) -> str:
+    """Runs a command and returns its output. Raises MistakeError, which names `what`."""
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         output = (done.stderr or done.stdout).strip().splitlines()[-3:]
@@ -90,7 +93,8 @@ def installed_status(name: str, architecture: str) -> str:
 def fetch(
     archive: Archive, requested: Sequence[str], unneeded: Iterable[str], work: Path
 ) -> list[Path]:
-    """Fetches packages and their dependencies into `work`. Returns the files."""
+    """Fetches packages and their dependencies, except `unneeded` ones, into work/archives. Returns
+    all package files of that folder."""
     for folder in ("lists/partial", "archives/partial"):
         (work / folder).mkdir(parents=True, exist_ok=True)
     (work / "sources.list").write_text(archive.sources(), encoding="utf-8")
@@ -173,7 +177,7 @@ def names_of(path: Path) -> list[str]:
 
 
 def packages_of(paths: Sequence[Path]) -> set[str]:
-    """The packages of this machine that contain these files."""
+    """The packages of this machine that contain these files. Raises MistakeError if none does."""
     names = {name: path for path in paths for name in names_of(path)}
     # dpkg fails, as it does not know all of these names.
     output = subprocess.run(

@@ -34,6 +34,7 @@ class Release:
 
 
 def purl(package: Package, distribution: str) -> str:
+    """The package URL, with the source package for vulnerability scanners."""
     source, _, version = package.value("Source").partition(" ")
     qualifiers = {"arch": package.value("Architecture"), "distro": distribution}
     if source:
