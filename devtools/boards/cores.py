@@ -10,7 +10,7 @@ from boards.queries import SERVER, WINDOW, Scope
 
 WORKER = ["instance", "worker", "core"]
 LEGEND = "core {{core}} (worker {{worker}})"
-# The node exporter has another port than vcmtsd, so that it has a variable of its own.
+# The node exporter has another port than vcmtsd, and so a variable of its own.
 NODE = Scope('instance=~"$node"')
 JOULES = "node_rapl_package_joules_total"
 

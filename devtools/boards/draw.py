@@ -30,7 +30,7 @@ METRICS = "127.0.0.1:19464"
 RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--latency")
 RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTH, ROW, HEAD = 1620, 38, 80
+WIDTH, ROW, HEAD = 1620, 38, 80  # pixels: width of the page, height of a grid row and of the title
 SELECTED = {"instance": METRICS, "node": ".*"}
 # Values of the variable `group`, as Grafana gets them from its query.
 COMPARED = [f'instance="{METRICS}",service_group="{group}"' for group in (1, 2)]
@@ -70,6 +70,7 @@ def child(*words: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def address_of(process: "subprocess.Popen[str]") -> str:
+    """The URL of the Prometheus that `vcmts monitor` started, from its output."""
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.match(r"alerts: +(http://\S+)/alerts", line):
@@ -88,6 +89,7 @@ def serve() -> Iterator[int]:
 
 
 def height_of(name: str) -> int:
+    """The height of a dashboard in pixels."""
     board = json.loads((DASHBOARDS / f"{name}.json").read_text())
     bottom = max(p["gridPos"]["y"] + p["gridPos"]["h"] for p in board["panels"])
     repeated = any("repeat" in panel for panel in board["panels"])
@@ -95,7 +97,7 @@ def height_of(name: str) -> int:
 
 
 def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
-    """Writes NAME.png. Returns the page's result: OK, or the queries without data."""
+    """Writes NAME.png. Returns the page's result: OK, or its errors and queries without data."""
     browser = next(path for path in map(shutil.which, BROWSERS) if path)
     parameters = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
     parameters |= {f"var-{key}": value for key, value in SELECTED.items()}

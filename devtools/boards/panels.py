@@ -43,7 +43,7 @@ def targets(queries: Iterable[Query]) -> list[prometheus.Dataquery]:
 
 
 def limits(*steps: tuple[float, str], first: str = GREEN) -> dashboard.ThresholdsConfig:
-    """Colours of values: `first`, and each other from its threshold on."""
+    """Colours by value: `first`, and from the threshold of each step on, the step's colour."""
     thresholds = [model.Threshold(color=first, value=None)]
     thresholds += [model.Threshold(color=color, value=value) for value, color in steps]
     return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(thresholds)
@@ -100,7 +100,8 @@ def latest(
     decimals: int | None = None,
     named: bool = False,
 ) -> stat.Panel:
-    """The latest value, with a small graph; `named`: shows the legend instead of the value."""
+    """The latest value, with a small graph. `steps`, `first`: of limits(). `named`: the legend
+    instead of the value, and no graph."""
     reduce = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = (
         stat.Panel()
@@ -129,7 +130,7 @@ def bars(
     maximum: float | None = None,
     steps: Iterable[tuple[float, str]] = (),
 ) -> bargauge.Panel:
-    """The latest values as bars."""
+    """The latest values as bars. `steps`: of limits()."""
     panel = (
         bargauge.Panel()
         .title(title)
