@@ -212,8 +212,8 @@ local l2tp_ip = Dissector.get("l2tp_ip") or by_protocol:get_dissector(L2TP_PROTO
 	or Dissector.get("data")
 local l2tp_udp = by_port:get_dissector(L2TP_PORT) or Dissector.get("data")
 
--- Calls a dissector of Wireshark. It marks malformed packets itself before it raises an error.
--- Returns the number of bytes that it used.
+-- Calls a dissector of Wireshark, which marks a malformed packet before it raises an error. Returns
+-- the number of bytes that it used; after an error, all.
 local function call_builtin(dissector, tvb, pinfo, tree)
 	local done, length = pcall(Dissector.call, dissector, tvb, pinfo, tree)
 	return done and length or tvb:len()

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Sizes and check sequences of MAC headers and segment
--- headers (MULPI), to find frames in a payload. Positions `at` count from 1, as in Lua strings.
+-- Sizes and check sequences of MAC headers and segment headers (MULPI), to find frames in a payload.
+-- Positions `at` count from 1, as in Lua strings.
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Sequence check and reassembly of a stream: the packets of
--- one session (and flow) in one direction. It runs once per packet, in capture order. The result is
--- stored with the packet, so that later passes show the same. As in an R-DEPI receiver, a gap drops
--- the open frame. An upstream burst is treated as a frame.
+-- Sequence check and reassembly of a stream: the packets of one session (and flow) in one direction.
+-- It runs once per packet, in capture order. The result is stored with the packet, so that later
+-- passes show the same. As in an R-DEPI receiver, a gap drops the open frame. An upstream burst is
+-- treated as a frame.
 
 local M = {}
 

@@ -182,8 +182,9 @@ function M.format(kind)
 	return kind and payload.kinds[kind].format
 end
 
--- Returns the parameters of a packet's session. Preferences override control messages, which
--- override detection.
+-- Returns the parameters of a session as known in packet `frame`. Preferences override control
+-- messages, which override detection. `preferred_extra` nil: detect it.
+--   key            identifies the session; destination: number of its address
 --   psp            true: it carries PSP; false: it does not; nil: unknown
 --   extra          bytes after the segment table; nil: detect them from the packet
 --   default_extra  those of the subtype; nil: unknown
