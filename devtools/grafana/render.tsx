@@ -13,6 +13,7 @@ const q = new URLSearchParams(location.search);
 const to = Math.floor(Date.now() / 1000), seconds = Number(q.get('seconds') ?? 120), from = to - seconds;
 const range = { from: dateTime(from * 1000), to: dateTime(to * 1000), raw: { from: `now-${seconds}s`, to: 'now' } };
 const WIDTH = 1600, COLUMN = (WIDTH - 16) / 24, ROW = 38;
+// Errors, and queries without data. The title of the page shows them to draw.py.
 const problems: string[] = [];
 (window as any).problems = problems;
 
@@ -32,6 +33,7 @@ function repeated(panels: any[]): any[] {
   }
   return out;
 }
+// PromQL with the values of Grafana's variables. `step`: seconds between two points.
 function substitute(expr: string, variables: any[], step: number): string {
   let e = expr.replace(/\$__rate_interval|\$\{__rate_interval\}/g, `${Math.max(step * 4, 10)}s`).replace(/\$__interval/g, `${step}s`).replace(/\$__range/g, `${seconds}s`);
   for (const v of variables) {
@@ -44,6 +46,7 @@ function substitute(expr: string, variables: any[], step: number): string {
 const legend = (format: string | undefined, labels: any, expr: string) =>
   format && format !== '__auto' ? format.replace(/\{\{\s*(.+?)\s*\}\}/g, (_, k) => labels[k] ?? `{{${k}}}`) : Object.keys(labels).length ? JSON.stringify(labels) : expr;
 
+// Queries Prometheus. A data frame per series, or one for a table.
 async function run(target: any, variables: any[], title: string): Promise<DataFrame[]> {
   const step = Math.max(1, Math.floor(seconds / 200));
   const expr = substitute(target.expr, variables, step);
