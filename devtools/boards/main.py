@@ -23,6 +23,7 @@ INTERVAL_KEYS = ("auto", "auto_count", "auto_min")
 
 
 def text_of(board: Dashboard) -> str:
+    """The dashboard as JSON, without keys of the SDK that Grafana's schema lacks."""
     tree: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(board))
     for variable in tree["templating"]["list"]:
         for name in INTERVAL_KEYS:
@@ -34,6 +35,7 @@ def text_of(board: Dashboard) -> str:
 
 
 def files() -> dict[Path, str]:
+    """The generated text of each dashboard, by its path."""
     boards = {"system": system(), "group": group(), "cores": cores()}
     return {DEPLOY / "grafana" / f"{name}.json": text_of(board) for name, board in boards.items()}
 

@@ -36,6 +36,7 @@ Part = Section | Panel
 
 
 def targets(queries: Iterable[Query]) -> list[prometheus.Dataquery]:
+    """The queries of a panel, at most 26, named A, B and so on."""
     return [
         prometheus.Dataquery().expr(query.expression).legend_format(query.legend).ref_id(letter)
         for letter, query in zip(ascii_uppercase, queries, strict=False)
@@ -152,7 +153,7 @@ def bars(
 
 
 def lay_out(panels: list[Panel]) -> list[Panel]:
-    """Sets widths: three panels per row, and two to four in the last row."""
+    """Sets the widths in place: three panels per row, and two to four in the last row."""
     threes = len(panels) // 3 * 3 - (3 if len(panels) % 3 == 1 else 0)
     rest = panels[max(threes, 0) :]
     for panel in rest:

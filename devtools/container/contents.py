@@ -47,6 +47,7 @@ def read(path: Path) -> Contents:
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern matches the whole name. * also matches /."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -72,7 +73,7 @@ def is_elf(path: Path) -> bool:
 
 
 def needed(paths: Iterable[Path]) -> set[str]:
-    """Names of the libraries that these ELF files are linked with."""
+    """Names of the libraries that these ELF files need. Raises MistakeError for other files."""
     files = [str(path) for path in paths]
     if not files:
         return set()

@@ -30,6 +30,7 @@ def list_name(package: Package) -> str:
 
 
 def write(choice: Choice, root: Path) -> None:
+    """Writes the status and the lists of paths of all packages with a chosen path."""
     folder = root / FOLDER
     (folder / "info").mkdir(parents=True)
     packages = choice.unpacked.packages

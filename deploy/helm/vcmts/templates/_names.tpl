@@ -38,6 +38,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{/* "true" on OpenShift, which assigns user and group, else empty. */}}
 {{- define "vcmts.openshift" -}}
 {{- if eq (toString .Values.openshift) "auto" -}}
 {{- ternary "true" "" (.Capabilities.APIVersions.Has "security.openshift.io/v1") -}}
