@@ -2,8 +2,12 @@
 """Tests deploy/grafana by Grafana's types, and by rules for titles, units and layout."""
 
 import functools
+import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +170,23 @@ def test_drops_are_shown_without_an_upstream(name: str, tmp_path: Path) -> None:
     path.write_text(json.dumps({"tests": [test]}))
     done = run(["promtool", "test", "rules", path])
     assert done.status == 0, done.stdout + done.stderr
+
+
+def test_deleted_schema_is_generated_again(tmp_path: Path) -> None:
+    tool, made = tmp_path / "devtools" / "grafana" / "schema", tmp_path / "build-dashboards/schema"
+    shutil.copytree(CHECKOUT / "devtools" / "grafana" / "schema", tool)
+    (tmp_path / "npm").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "npm").chmod(0o755)
+    made.mkdir(parents=True)
+    (made / "schema.json").touch()
+    names = ("build", "combine.mjs", "package.json", "package-lock.json")
+    sources = b"".join((tool / name).read_bytes() for name in names)
+    (made / "made-from").write_text(f"{hashlib.sha256(sources).hexdigest()}  -\n")
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for status in (0, 1):  # with schema.json, and without it
+        done = subprocess.run([tool / "build"], env=environment, capture_output=True, text=True)
+        assert (done.returncode, "npm ci failed" in done.stderr) == (status, status == 1)
+        (made / "schema.json").unlink(missing_ok=True)
 
 
 def test_folder_has_only_dashboards() -> None:
