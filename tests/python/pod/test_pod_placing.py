@@ -240,3 +240,34 @@ def test_huge_pages_must_suffice(tmp_path: Path) -> None:
     write(tmp_path / "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "0")
     with pytest.raises(PodError, match="0 MB in hugepages-1Gi"):
         pages.check(files, 1000)
+
+
+@pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
+def test_group_is_added_to_each_layout(tmp_path: Path, layout: str) -> None:
+    """vcmtsd accepts the cores of a group that a reload adds, in each layout."""
+    threads = f"threads: {{layout: {layout}}}"
+    src = source(tmp_path, HostSpec(cores=16), server_yaml(threads, [True] * 2))
+    before = rendered(src)
+    src.config.write_text(server_yaml(threads, [True] * 4), encoding="utf-8")
+    after = rendered(src, before.placing)
+    assert before.placing is not None and after.placing is not None
+    assert after.placing.polling() == before.placing.polling()
+    placed = after.facts["placement"]["groups"]
+    assert [group["layout"] for group in placed] == [layout] * 4
+    for group in placed[2:]:
+        assert (group["lower_mac"] in (None, group["upper_mac"])) == ("1ds2t" not in layout)
+
+
+def test_added_group_gets_core_of_removed_group(tmp_path: Path) -> None:
+    """Also if another reload removed that group: the core still has a worker."""
+    first = placing(machine(tmp_path, SMT), groups(4), None)
+    removed = with_new_groups(first, [1, 2, 3])
+    added = with_new_groups(removed, [1, 2, 3, 5])
+    assert added.groups[5].upper_mac == first.groups[4].upper_mac
+
+
+def test_group_count_is_that_of_groups_without_upstream(tmp_path: Path) -> None:
+    """The message counts groups like those of the file."""
+    downstream_only = [one | {"upstream": None} for one in groups(6, "1us1t_1ds1t")]
+    with pytest.raises(PodError, match="these suffice for 5"):
+        placing(machine(tmp_path, SMT), downstream_only, None)

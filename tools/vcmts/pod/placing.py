@@ -43,9 +43,11 @@ class Placing:
     layout: Layout
     main_core: int
     groups: dict[int, GroupCores]  # by id
+    workers: frozenset[int]  # cores that got a worker at the start, also of removed groups
 
     def polling(self) -> list[int]:
-        return sorted(set().union(*(group_cores.cores() for group_cores in self.groups.values())))
+        """All cores with a worker, ascending."""
+        return sorted(self.workers)
 
 
 def threads_text(group_cores: GroupCores, main: int, by_layout: bool) -> str:
@@ -160,25 +162,30 @@ def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placi
             if count == len(groups):
                 ids = [int(group["service_group"]) for group in groups]
                 found = dict(zip(ids, cores_of_groups(layout, used, upstreams), strict=True))
-                return Placing(layout, main_core(machine), found)
+                return Placing(layout, main_core(machine), found, frozenset(used))
     last = configured or LAYOUTS[-1]
-    like = [True] * MOST_GROUPS
+    like = [any(upstreams)] * MOST_GROUPS
     max_groups = assigned(last, make_pool(machine, polling_cores(machine), node), like)[0]
     raise too_few_cores(machine, configured, len(groups), max_groups)
 
 
-def with_new_groups(before: Placing, groups: Sequence[int]) -> Placing:
-    """Keeps the cores of known groups. A new group gets the core with the fewest groups."""
+def with_new_groups(
+    before: Placing, groups: Sequence[int], layout: Layout | None = None
+) -> Placing:
+    """Keeps the cores of known groups. A new group gets the core with the fewest groups.
+
+    In a `layout` with two downstream threads, the lower MAC gets the next core."""
     load = dict.fromkeys(before.polling(), 0)
-    found: dict[int, GroupCores] = {}
-    for group in groups:
-        if group in before.groups:
-            found[group] = before.groups[group]
-            for core in found[group].cores():
-                load[core] += 1
+    found = {group: before.groups[group] for group in groups if group in before.groups}
+    for group_cores in found.values():
+        for core in group_cores.cores():
+            load[core] += 1
+    two_threads = layout is not None and layout.downstream == 2
     for group in groups:
         if group not in found:
-            core = min(load, key=lambda core: (load[core], core))
-            load[core] += 1
-            found[group] = GroupCores(core, None, core)
+            least_used = sorted(load, key=lambda core: (load[core], core))
+            lower_mac = least_used[1] if two_threads and len(least_used) > 1 else None
+            found[group] = GroupCores(least_used[0], lower_mac, least_used[0])
+            for core in found[group].cores():
+                load[core] += 1
     return replace(before, groups=found)

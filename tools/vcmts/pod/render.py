@@ -21,6 +21,7 @@ from vcmts.paths import MistakeError, program
 from vcmts.pod import mounted, text
 from vcmts.pod.placing import (
     Placing,
+    configured_layout,
     placing,
     polling_machine,
     provisional_threads,
@@ -190,7 +191,8 @@ def assign_cores(source: Source, document: Document, before: Placing | None) -> 
         node = ports_node(facts, source.files)
         found = placing(polling_machine(source.machine, split=True), listed, node)
     else:
-        found = with_new_groups(before, [int(group["service_group"]) for group in listed])
+        ids = [int(group["service_group"]) for group in listed]
+        found = with_new_groups(before, ids, configured_layout(listed))
     texts = [
         threads_text(
             found.groups[int(group["service_group"])],
