@@ -256,6 +256,18 @@ def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected:
     assert not alive(child)
 
 
+def test_command_of_another_user_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root may kill the process group of a set-user-ID program such as sudo."""
+
+    def refuse(*_: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    monkeypatch.setattr(measured, "REAP_S", 0.01, raising=False)
+    assert run_command(["echo", "220 W"]) == Reading(220)
+    assert run_command(["sleep", "5"], 0.05).reason == "sleep: took too long"
+
+
 def alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures watts: of the processors by RAPL, of the server by a command of the user.
 
-A reading without watts has a reason instead.
+Failures are never exceptions: a Reading without watts has the reason.
 """
 
 import contextlib
@@ -19,13 +19,16 @@ from pathlib import Path
 from vcmts.paths import MistakeError
 from vcmts.power.rapl import FIRST_READING, POWERCAP, Rapl, Reading
 
-TIMEOUT = 5.0  # s, of a command
+TIMEOUT = 5.0  # s until a command is killed
+REAP_S = 1.0  # s to wait for a killed child
 MOST_OUTPUT = 1 << 16  # bytes
 MOST_WATTS = 100000.0
-# The line of ipmitool or FreeIPMI with the present power; others have averages.
-NOW = re.compile(r"^\s*(?:Instantaneous power reading|Current Power)\s*:(.*)$", re.M | re.I)
+# The line with the present power, of ipmitool or FreeIPMI; their other lines have averages.
+PRESENT_LINE = re.compile(
+    r"^\s*(?:Instantaneous power reading|Current Power)\s*:(.*)$", re.M | re.I
+)
 WATTS = re.compile(r"(?<![\w.+-])\d{1,6}(?:\.\d{1,6})?(?=[ \t]*(?:W|Watts?)\b)", re.ASCII | re.I)
-PLAIN = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*", re.ASCII)
+NUMBER_ALONE = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*", re.ASCII)
 COMMAND_HELP = (
     "command that prints the server's watts, such as 'ipmitool dcmi power reading'; run without a "
     "shell"
@@ -39,11 +42,11 @@ class Measured:
 
 
 def parse_watts(output: str) -> Reading:
-    """Parses a command's output: a number, one with its unit, or IPMI's line of present power."""
-    plain = PLAIN.fullmatch(output)
-    labelled = NOW.findall(output)
-    if plain:
-        found = [plain[1]]
+    """Parses a number, a text with one value in W, or IPMI's line of present power."""
+    alone = NUMBER_ALONE.fullmatch(output)
+    labelled = PRESENT_LINE.findall(output)
+    if alone:
+        found = [alone[1]]
     elif len(labelled) == 1:
         found = WATTS.findall(labelled[0])
     else:
@@ -57,6 +60,7 @@ def parse_watts(output: str) -> Reading:
 
 
 def split_command(command: str) -> list[str]:
+    """The words of a command. Raises MistakeError for none, or an open quote."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -67,7 +71,10 @@ def split_command(command: str) -> list[str]:
 
 
 def read_output(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]:
-    """Reads a child's stdout until `until`. Returns it, and why it is incomplete, or ""."""
+    """Reads a child's stdout to its end, and waits for the child's exit, but does not reap it.
+
+    Both until `until`, s of time.monotonic(). Returns the output, and why it is incomplete or "".
+    """
     assert child.stdout is not None
     output = b""
     while True:
@@ -88,14 +95,17 @@ def read_output(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, st
 
 
 def kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kills the process group of a child. The child was not reaped, so its ID is still valid."""
-    with contextlib.suppress(ProcessLookupError):
+    """Kills the process group of a child, and reaps it. The caller must not have reaped it.
+
+    A child of another user, such as sudo, cannot be killed. If it runs on, it is not reaped."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(REAP_S)
 
 
 def run_command(words: list[str], timeout: float = TIMEOUT) -> Reading:
-    """Runs the command, and returns the watts that it prints, or why there are none."""
+    """Runs a command, and returns the watts that it prints. Kills it after `timeout` s."""
     try:
         child = subprocess.Popen(
             words,
@@ -106,7 +116,8 @@ def run_command(words: list[str], timeout: float = TIMEOUT) -> Reading:
         )
     except (OSError, ValueError) as error:
         return Reading(None, f"{words[0]}: {getattr(error, 'strerror', None) or error}")
-    with child:
+    assert child.stdout is not None
+    with child.stdout:
         try:
             output, reason = read_output(child, time.monotonic() + timeout)
         finally:
@@ -120,7 +131,7 @@ def run_command(words: list[str], timeout: float = TIMEOUT) -> Reading:
 
 
 class Sampler:
-    """Samples watts of processors and server. A command may take seconds."""
+    """Samples watts of processors and server. sample() blocks while the command runs."""
 
     def __init__(self, command: str | None = None, root: Path = POWERCAP) -> None:
         """Raises MistakeError if the command cannot be split into words."""
@@ -136,34 +147,35 @@ class Sampler:
 
 
 class Joules:
-    """The energy used since the first sample, by "cpu" and "platform", in joules.
+    """The energy since the first good sample of each key, "cpu" and "platform", in joules.
 
-    A key is missing if its last sample failed, or its measurement had a gap; `reasons` says why.
+    "platform" takes the last watts for the whole time since the good sample before. A key is
+    missing if the last sample failed, and from then on after a gap in RAPL's counters. `reasons`
+    keeps the first failure of a key.
     """
 
     def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
         self.sampler = sampler
         self.clock = clock
         self.reasons: dict[str, str] = {}
-        self._sums: dict[
-            str, tuple[float, float]
-        ] = {}  # time of the last sample, joules until then
-        self._broken: set[str] = set()
+        # By key: clock() of the last good sample, joules until then.
+        self._sums: dict[str, tuple[float, float]] = {}
+        self._broken: set[str] = set()  # keys with a gap
 
-    def _add(self, what: str, reading: Reading, now: float) -> float | None:
-        begins = reading.reason == FIRST_READING if what == "cpu" else reading.watts is not None
-        if what not in self._sums and begins:
-            self._sums[what] = (now, 0.0)
+    def _add(self, key: str, reading: Reading, now: float) -> float | None:
+        begins = reading.reason == FIRST_READING if key == "cpu" else reading.watts is not None
+        if key not in self._sums and begins:
+            self._sums[key] = (now, 0.0)
             return 0.0
-        if what in self._sums and reading.reason == FIRST_READING:
-            self._broken.add(what)
-            self.reasons[what] = "the measurement had a gap"
-        if reading.watts is None or what not in self._sums or what in self._broken:
-            self.reasons.setdefault(what, reading.reason)
+        if key in self._sums and reading.reason == FIRST_READING:
+            self._broken.add(key)
+            self.reasons[key] = "the measurement had a gap"
+        if reading.watts is None or key not in self._sums or key in self._broken:
+            self.reasons.setdefault(key, reading.reason)
             return None
-        since, joules = self._sums[what]
+        since, joules = self._sums[key]
         joules += reading.watts * (now - since)
-        self._sums[what] = (now, joules)
+        self._sums[key] = (now, joules)
         return joules
 
     def __call__(self) -> dict[str, float]:
@@ -173,4 +185,4 @@ class Joules:
             "cpu": self._add("cpu", sample_now.cpu, now),
             "platform": self._add("platform", sample_now.platform, now),
         }
-        return {what: joules for what, joules in found.items() if joules is not None}
+        return {key: joules for key, joules in found.items() if joules is not None}
