@@ -4,6 +4,8 @@ results of each kind (docs/results.md). Checks files against config/results.sche
 
 import json
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,23 +22,29 @@ SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
 SCHEMA_FILE = data("config/results.schema.json")
 PROGRAMS = ("vcmts", "__main__.py")  # names of the tool in sys.argv[0]
-MIXES = ("point", "mix", "upstream_mix")  # keys whose value may be @FILE
+MIX_KEYS = ("point", "mix", "upstream_mix")  # of a result: their value may be @FILE
+# The folders of an absolute path. A blank before "/" or "-" ends the path: another word begins.
+FOLDERS = re.compile(r"(?:(?<![\w.~-])|(?<=^-\w))/(?:(?:[^/\s,=:]| (?![/-]))+/)+")
+STDOUT = "/dev/stdout"
 FOUND_MAX = 60  # characters of an invalid value in a message
 
 
 def without_local_paths(command: Sequence[str]) -> list[str]:
-    """Removes the folders of this machine from a command: they may contain the user's name."""
-    words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
+    """Removes the folders of absolute paths from a command, whose first word is the program.
+
+    Results are published, and folders may contain the user's name."""
+    words = [FOLDERS.sub("", word) for word in command]
     return [TOOL if word in PROGRAMS else word for word in words[:1]] + words[1:]
 
 
-def without_folders(found: Json) -> Json:
-    """Removes the folder from the name of a mix that is a file, as shareable() does."""
-    mixes = {key: without_local_paths(["", found[key]])[1] for key in MIXES if key in found}
-    return {**found, **mixes}
+def without_mix_folders(result: Json) -> Json:
+    """A copy in which mixes that are files have no folders, as in without_local_paths()."""
+    mixes = {key: without_local_paths(["", result[key]])[1] for key in MIX_KEYS if key in result}
+    return {**result, **mixes}
 
 
 def reject_constant(text: str) -> None:
+    """For json.loads(): refuses NaN and Infinity, which JSON does not have."""
     raise ValueError(f"{text} is not a JSON number")
 
 
@@ -51,11 +59,11 @@ class Measurement:
     kind: str
     command: Sequence[str]  # argv
     configuration: str  # its name
-    host: Json  # measured facts of the host; as_json() adds those of the system (system/facts.py)
+    host: Json  # measured facts, such as tsc_hz; as_json() adds those of system/facts.py
     results: list[Json] = field(default_factory=list)
     more: Json = field(default_factory=dict)  # top-level keys of this kind only
     complete: bool = False  # False: interrupted; the results are those until then
-    started: datetime = field(default_factory=now)  # when measuring began
+    started: datetime = field(default_factory=now)  # "seconds" counts from it
 
     def as_json(self) -> Json:
         return {
@@ -67,8 +75,8 @@ class Measurement:
             "complete": self.complete,
             "configuration": self.configuration,
             "host": host.full(self.host),
-            **without_folders(self.more),
-            "results": [without_folders(result) for result in self.results],
+            **without_mix_folders(self.more),
+            "results": [without_mix_folders(result) for result in self.results],
         }
 
     def write(self, path: str | Path) -> None:
@@ -77,7 +85,13 @@ class Measurement:
 
 
 def replace_file(path: str | Path, text: str) -> None:
-    """Replaces a file atomically, and follows links. Writes directly to devices."""
+    """Replaces the file, or the target of a link, atomically by way of FILE.part. Raises OSError.
+
+    Writes directly to devices, pipes and stdout, which it would remove."""
+    if str(path) == STDOUT:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
     path = Path(path)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
@@ -102,8 +116,8 @@ def json_path(path: Sequence[str | int]) -> str:
     return text or "the whole file"
 
 
-def allowed_by(rule: str, value: Any) -> str:
-    """The words for the values that a rule of the schema allows."""
+def allowed_by(keyword: str, value: Any) -> str:
+    """The words for what a keyword of the schema with this value allows."""
     words = {
         "minimum": f"{value} or more",
         "exclusiveMinimum": f"more than {value}",
@@ -111,16 +125,16 @@ def allowed_by(rule: str, value: Any) -> str:
         "const": json.dumps(value),
         "minItems": f"a list of {value} or more items",
     }
-    if rule == "enum":
+    if keyword == "enum":
         return ", ".join("null" if item is None else str(item) for item in value)
-    if rule == "type":
+    if keyword == "type":
         names = [value] if isinstance(value, str) else value
         return " or ".join("a list" if name == "array" else f"{name}" for name in names)
-    return words.get(rule, f"values by the rule {rule} of config/{SCHEMA_FILE.name}")
+    return words.get(keyword, f"values by the rule {keyword} of config/{SCHEMA_FILE.name}")
 
 
 def violations(found: Json) -> Iterator[str]:
-    """Yields one line per violation of the schema in a stored file."""
+    """Yields a line per violation of the schema: the path, what was found, what is allowed."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
@@ -129,14 +143,17 @@ def violations(found: Json) -> Iterator[str]:
         deeper = [e for e in error.context or [] if e.validator != "type" or e.path]
         return innermost(deeper[0]) if error.validator == "anyOf" and deeper else error
 
+    missing_before: Counter[str] = Counter()  # by object and rule: an error per missing key
     for error in Draft202012Validator(schema()).iter_errors(found):
         error = innermost(error)
         where, rule = list(error.absolute_path), str(error.validator)
         if rule == "required":
             found_keys: Any = error.instance
             needed: Any = error.validator_value
-            missing = next(key for key in needed if key not in found_keys)
-            yield f"{json_path([*where, missing])}: missing"
+            missing = [key for key in needed if key not in found_keys]
+            of = f"{where} {list(error.absolute_schema_path)}"
+            yield f"{json_path([*where, missing[missing_before[of]]])}: missing"
+            missing_before[of] += 1
             continue
         text = hide_keys(json.dumps(error.instance))
         if len(text) > FOUND_MAX:
@@ -146,7 +163,7 @@ def violations(found: Json) -> Iterator[str]:
 
 
 def read(path: str | Path, *, strict: bool = True) -> Json:
-    """Reads a stored measurement or report. Raises MistakeError if it is not valid.
+    """Reads a stored measurement or report. Raises MistakeError if that fails or it is not valid.
 
     `strict` checks the whole schema; else only the version, and the caller checks its keys."""
     try:

@@ -191,6 +191,26 @@ def test_commands_have_no_folders() -> None:
     ]
 
 
+def test_folders_with_blanks_are_removed() -> None:
+    arguments = ["vcmts", "--config", "/home/John Doe/x.yaml", "-o/home/me/r.html"]
+    arguments += ["--watts-command", "/home/me/a b/watts.sh --of /home/me/c"]
+    assert results.without_local_paths(arguments) == [
+        *("./vcmts", "--config", "x.yaml", "-or.html", "--watts-command", "watts.sh --of c")
+    ]
+
+
+def test_each_missing_key_is_reported() -> None:
+    file = damaged("pipeline", lambda one: (one.pop("command"), one.pop("host")))
+    assert sorted(results.violations(file)) == ["command: missing", "host: missing"]
+
+
+def test_stdout_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    """If stdout is a file, the tables that were printed stay."""
+    print("table")
+    results.replace_file("/dev/stdout", "figures")
+    assert capsys.readouterr().out == "table\nfigures"
+
+
 def test_device_is_not_replaced(tmp_path: Path) -> None:
     """As root, `--json /dev/null` would replace the device."""
     pipe = tmp_path / "pipe"
