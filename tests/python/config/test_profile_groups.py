@@ -175,6 +175,33 @@ def test_too_many_modems_for_addresses_are_refused(capsys: pytest.CaptureFixture
     )
 
 
+def test_address_limit_names_the_given_option(expect_error: ExpectError) -> None:
+    expect_error(
+        "vcmts: --part: found 5 of 65535 modems with 64 IPv4 addresses each, allowed: 4, "
+        "limited by 10.0.0.0/8; use fewer modems or addresses\n",
+        *("profile", "1ofdm-0sc-qam_65535cms_none", "--part", "5", "--addresses", "64"),
+    )
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--groups", "2"],
+        ["--ports", "own"],
+        ["--network", "net_tap0"],
+        ["--rphy", "net_tap1"],
+        ["--provider", "ipsec-mb"],
+        ["--layout", "combined", "--cores", "1"],
+    ],
+)
+def test_part_refuses_options_of_the_server(argv: list[str], expect_error: ExpectError) -> None:
+    """A group's own file has no ports, threads and crypto provider."""
+    expect_error(
+        f"vcmts: {argv[0]}: found with --part, allowed: in the server's file only\n",
+        *("profile", NAME, "--part", "1", *argv),
+    )
+
+
 @pytest.mark.parametrize(
     ("allowed", "groups", "expected"),
     [

@@ -11,12 +11,7 @@ from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import MistakeError
 from vcmts.profile import crypto, server, size
 from vcmts.profile import qos as quality
-from vcmts.profile.group import (
-    GRAMMAR,
-    MEMIF,
-    PUBLISHED,
-    PortSet,
-)
+from vcmts.profile.group import GRAMMAR, MEMIF, PUBLISHED, PortSet
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +43,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_part_options(arguments: argparse.Namespace) -> None:
+    """Raises MistakeError for options whose keys a group's own file does not have."""
+    defaults = {
+        "groups": 1,
+        "ports": "shared",
+        "network": MEMIF.network,
+        "rphy": MEMIF.rphy,
+        "layout": None,
+        "provider": None,
+        "device": None,
+    }
+    for name, default in defaults.items():
+        if getattr(arguments, name) != default:
+            raise MistakeError(f"--{name}: found with --part, allowed: in the server's file only")
+
+
 def main(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("\n".join(PUBLISHED))
@@ -64,6 +75,7 @@ def main(arguments: argparse.Namespace) -> int:
     # Check before opening the output file truncates it.
     server.check_groups(name, arguments.groups, sizes)
     if arguments.part is not None:
+        check_part_options(arguments)
         server.check_groups(name, arguments.part, sizes, option="--part")
     if arguments.ports == "own":
         server.group_ports(ports, arguments.groups)

@@ -56,11 +56,11 @@ class Numbers:
 FIRST_GROUP = Numbers()
 
 
-def check_addresses(groups: int, modems: int, sizes: Sizes) -> None:
-    """Raises MistakeError if MODEM_NETWORK has no block of IPv4 addresses for each modem."""
+def check_addresses(groups: int, modems: int, sizes: Sizes, option: str) -> None:
+    """Raises MistakeError, naming `option`, if MODEM_NETWORK has too few IPv4 addresses."""
     most = MODEM_NETWORK.num_addresses // (sizes.ipv4_block * modems)
     if groups > most:
         raise MistakeError(
-            f"--groups: found {groups} of {modems} modems with {sizes.ipv4_block} IPv4 addresses "
+            f"{option}: found {groups} of {modems} modems with {sizes.ipv4_block} IPv4 addresses "
             f"each, allowed: {most}, limited by {MODEM_NETWORK}; use fewer modems or addresses"
         )

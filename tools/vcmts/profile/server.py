@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the configuration of a server; settings that groups share are at the top."""
+"""Writes the configuration of a server with groups of one profile; shared settings come first."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -19,18 +19,20 @@ Ports = Literal["shared", "own"]
 PLACEHOLDER = "{group}"  # in a device: replaced by the number of its group
 
 
-def memif(name: str, number: int, socket: str) -> str:
+def memif(name: str, number: int, suffix: str) -> str:
+    """A memif server. `suffix`: of its socket's name."""
     return (
         f"net_memif{number},role=server,id={number},socket-abstract=no,"
-        f"socket=/run/vcmts/{name}{socket}.sock"
+        f"socket=/run/vcmts/{name}{suffix}.sock"
     )
 
 
-def group_device(name: str, given: str, turn: int, number: int) -> str:
-    """A group's device: `given` with the group's number, or a memif if it is the default."""
+def group_device(name: str, given: str, port: int, number: int) -> str:
+    """The device of a group's port: its own memif if `given` is the default, else `given` with
+    the group's number. `port`: 0 network, 1 R-PHY. Raises MistakeError without PLACEHOLDER."""
     shared = {"network": group.MEMIF.network, "rphy": group.MEMIF.rphy}[name]
     if given == shared:
-        return memif(name, 2 * (number - 1) + turn, "" if number == 1 else f"-{number}")
+        return memif(name, 2 * (number - 1) + port, "" if number == 1 else f"-{number}")
     if PLACEHOLDER not in given:
         raise MistakeError(
             f"--{name}: found {given!r}, allowed with --ports own: a device containing "
@@ -40,7 +42,7 @@ def group_device(name: str, given: str, turn: int, number: int) -> str:
 
 
 def group_ports(ports: PortSet, number: int) -> PortSet:
-    """The ports of one group, with --ports own."""
+    """The ports of group `number`, from 1, with --ports own. Raises MistakeError."""
     return PortSet(
         network=group_device("network", ports.network, 0, number),
         rphy=group_device("rphy", ports.rphy, 1, number),
@@ -55,7 +57,7 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
 def item_lines(
     profile: Profile, numbers: Numbers, qos: quality.Qos, rphy: dict[str, str] | None = None
 ) -> Iterator[str]:
-    """YAML of the settings that each group has for itself. `rphy`: more keys of its `rphy`."""
+    """YAML of the settings that each group has for itself. `rphy`: its keys besides addresses."""
     yield f"name: {profile.name}-{numbers.group}"
     yield f"rphy: {group.in_braces(group.rphy_addresses(numbers) | (rphy or {}))}"
     yield from group.channel_lines(profile, numbers)
@@ -110,7 +112,8 @@ def write_server(
 ) -> None:
     """Writes `groups` service groups of the profile `name` as YAML; one group as write_profile().
 
-    `cores`: cores or keys of `threads` per group; empty: the default. Raises MistakeError.
+    `cores`: cores or keys of `threads`, one item per group, all with the same keys; empty: Cores().
+    Raises MistakeError for a wrong name or device, and for too many groups or addresses.
     """
     profile = check_groups(name, groups, sizes)
     cores = cores or [Cores()] * groups
@@ -148,18 +151,19 @@ def write_group_file(
     sizes: Sizes = size.AS_PUBLISHED,
 ) -> None:
     """Writes service group `number` of a server as a file of its own, for the key `file` in the
-    server's file: without ports and threads. Raises MistakeError."""
+    server's file, which has ports, threads and crypto. Raises MistakeError as check_groups()."""
     profile = check_groups(name, number, sizes, option="--part")
     out.write(group.header_comment(profile, f" --part {number}"))
     out.writelines(f"{line}\n" for line in group_file_lines(profile, Numbers(number), qos))
 
 
 def check_groups(name: str, groups: int, sizes: Sizes, option: str = "--groups") -> Profile:
-    """Returns the profile. Raises MistakeError, naming `option`, for too many groups."""
+    """Parses the profile. Raises MistakeError as parse_name(), and naming `option` for too many
+    groups or addresses."""
     profile = group.parse_name(name, sizes=sizes)
     if not 1 <= groups <= MOST_GROUPS:
         raise MistakeError(f"{option}: found {groups}, allowed: 1 to {MOST_GROUPS}")
-    check_addresses(groups, profile.modems, sizes)
+    check_addresses(groups, profile.modems, sizes, option)
     return profile
 
 
