@@ -50,6 +50,17 @@ def test_interfaces_bound_the_papers_instances(name: str, figure: str, tmp_path:
     assert own["bound_by"] == ["interfaces"]
 
 
+@pytest.mark.parametrize("where", [["--cloud", "c5n.metal"], ["--groups", "6ofdm"]])
+def test_receiver_cycles_are_assumed_only_by_default(
+    where: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [*where, "--shared-ports", "software"]
+    assert cli.main(["size", *options]) == 0
+    assert "a receiver's cycles" in capsys.readouterr().out
+    assert cli.main(["size", *options, "--receiver-cycles", "300"]) == 0
+    assert "a receiver's cycles" not in capsys.readouterr().out
+
+
 # number of groups, measured Gbps per group, Gbps of the model, its bound
 MEASURED = {
     "c5n.metal": [(1, 6.2, 6.2, "core"), (2, 5.5, 5.5, "core"), (4, 4.7, 4.7, "core"),

@@ -308,6 +308,7 @@ def answer(
         "kind": "size-cloud",
         "machine": machine,
         "in_cloud": machine == DEFAULT_MACHINE,
+        "receiver_cycles": question.server.receiver_cycles,
         "rules": rules,
         "types": answers(cloud, names, question),
         "outside": list(dict.fromkeys(outside)),

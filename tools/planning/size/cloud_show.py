@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the answer of `vcmts size --cloud` as tables, with its assumptions."""
+"""Prints the answer of `vcmts size --cloud`, made by cloud.answer(), with its assumptions."""
 
 from rich.console import Console
 from rich.table import Table
 
+from planning.size.load import RECEIVER_CYCLES
+from vcmts import published
 from vcmts.console import print_line
 from vcmts.jsons import Json
 
 
-def fits(answer: Json) -> Table:
+def fit_table(answer: Json) -> Table:
+    """How many service groups an instance of each type carries, with own or shared interfaces.
+
+    The first "bound by" limits the number of groups, the second the Gbps of a group."""
     out = Table(title="service groups of an instance; Gbps both ways")
-    many = len(answer["types"][0]["fits"]) > 2
-    for name in ("type", *(["service group"] if many else []), "interfaces"):
+    several_kinds = len(answer["types"][0]["fits"]) > 2  # a kind has two: own and shared
+    for name in ("type", *(["service group"] if several_kinds else []), "interfaces"):
         out.add_column(name, no_wrap=name == "type")
     for name in ("groups", "bound by", "Gbps", "bound by", "in all"):
         out.add_column(name, justify="left" if name == "bound by" else "right")
     for one in answer["types"]:
         for index, found in enumerate(one["fits"]):
-            row = [one["type"] if index == 0 else "", *([found["groups"]] if many else [])]
+            row = [one["type"] if index == 0 else ""]
+            row += [found["groups"]] if several_kinds else []
             number, rate = found["per_instance"], found["gbps"]
-            each = rate["downstream"] + rate["upstream"]
+            group_gbps = rate["downstream"] + rate["upstream"]
             row += [f"{found['ports']}, {found['interfaces']}", str(number)]
-            row += [", ".join(found["bound_by"]) or "nothing", f"{each:.2f}"]
+            row += [", ".join(found["bound_by"]) or "nothing", f"{group_gbps:.2f}"]
             row += [found["rate_bound_by"], f"{found['instance_gbps']:.1f}"]
             out.add_row(*row)
     return out
 
 
-def comparison(rows: list[Json]) -> Table:
+def measured_table(rows: list[Json]) -> Table:
+    """Published Gbps of instances beside the model's; `groups` 0: of several instances in all."""
     out = Table(title="measured (SCTE 2021) and modelled, Gbps both ways")
     for name in ("type", "groups", "measured", "model", "difference", "bound by"):
         out.add_column(name, justify="left" if name in ("type", "bound by") else "right")
@@ -43,7 +50,8 @@ def comparison(rows: list[Json]) -> Table:
     return out
 
 
-def about(one: Json) -> str:
+def instance_line(one: Json) -> str:
+    """The limits of an instance type."""
     burst = f", up to {one['burst']:g} for a while" if one["burst"] else ""
     numa = f", {one['numa']} NUMA nodes" if one["numa"] else ""
     return (
@@ -53,7 +61,8 @@ def about(one: Json) -> str:
     )
 
 
-def notes(answer: Json) -> list[str]:
+def assumptions(answer: Json) -> list[str]:
+    """The assumptions of the model that this answer depends on, one line each."""
     lines = [
         "two interfaces for each service group (own), or two for all of them (shared), more where "
         "packets ask for it; and one for administration",
@@ -63,15 +72,18 @@ def notes(answer: Json) -> list[str]:
     if answer["in_cloud"]:
         lines.append("cycles as measured on c5n with net_ena, also with other drivers")
     else:
+        more = 100 * published.load().value("cloud.cycles")
         lines.append(
-            "with net_ena 29 % more cycles than measured, as on c5n; other drivers as measured"
+            f"with net_ena {more:.0f} % more cycles than measured, as on c5n; other drivers as "
+            "measured"
         )
     arm = [one["type"] for one in answer["types"] if one["arch"] != "amd64"]
     if arm:
         lines.append(
             f"{', '.join(arm)}: arm64, cycles taken as those of the x86-64 that was measured"
         )
-    lines.append("a receiver's cycles, on shared interfaces, are those of docs/performance.md")
+    if answer["receiver_cycles"] == RECEIVER_CYCLES:
+        lines.append("a receiver's cycles, on shared interfaces, are those of docs/performance.md")
     beyond = [
         f"{one['type']} ({found['ports']})"
         for one in answer["types"]
@@ -90,11 +102,11 @@ def notes(answer: Json) -> list[str]:
 def show(answer: Json, console: Console) -> None:
     print_line(console, f"{answer['machine']}, set aside by rules {answer['rules']}")
     for one in answer["types"]:
-        print_line(console, about(one))
-    console.print(fits(answer))
+        print_line(console, instance_line(one))
+    console.print(fit_table(answer))
     rows = [row for one in answer["types"] for row in one["measured"]]
     if rows:
-        console.print(comparison(rows))
+        console.print(measured_table(rows))
     counted = [
         f"  {found['instances']} x {one['type']} ({found['ports']}) for {found['groups']}"
         for one in answer["types"]
@@ -106,5 +118,5 @@ def show(answer: Json, console: Console) -> None:
     for text in counted:
         print_line(console, text)
     print_line(console, "Taken for granted:")
-    for text in notes(answer):
+    for text in assumptions(answer):
         print_line(console, f"  - {text}")

@@ -10,7 +10,7 @@ from rich.table import Table
 from planning.size import watts
 from planning.size.curve import Costs, Curve
 from planning.size.devices import step
-from planning.size.load import Question, Rates, Usage, core_share, usage
+from planning.size.load import RECEIVER_CYCLES, Question, Rates, Usage, core_share, usage
 from planning.size.plan import Filled, Plan
 from planning.size.request import Groups
 from vcmts.console import print_line
@@ -197,7 +197,8 @@ def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
             "(--thread-gain)"
         )
     if question.server.shared_ports == "software":
-        texts.append("a receiver's cycles are those of the machine of docs/performance.md")
+        if question.server.receiver_cycles == RECEIVER_CYCLES:
+            texts.append("a receiver's cycles are those of the machine of docs/performance.md")
     elif question.server.shared_ports:
         texts.append("the card takes rules for all groups (by VLAN, MAC address or session)")
     if rules.note:
