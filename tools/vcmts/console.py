@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
-WIDTH = 100  # columns if stdout is no terminal: wide tables need them
+WIDTH = 100  # columns of a file or pipe: rich would wrap wide tables at 80
 
 
 def wide_console() -> Console:
@@ -15,7 +15,7 @@ def wide_console() -> Console:
 
 
 def print_line(console: Console, text: str) -> None:
-    """Prints a line without wrapping: rich would wrap a table's title at the table's width."""
+    """Prints text without wrapping or markup; also a long title, which a Table would wrap."""
     console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
@@ -27,7 +27,9 @@ def figures_table(
     *,
     no_wrap: bool = False,
 ) -> Table:
-    """A table whose columns are right-aligned, except the first and those in `texts`."""
+    """A table. The first column and those with a title in `texts` are left-aligned, others right.
+
+    Cells are rich markup. With `no_wrap` a cell that is too wide ends in an ellipsis."""
     table = Table(title=title, title_justify="left")
     for number, head in enumerate(titles):
         is_text = number == 0 or head in texts

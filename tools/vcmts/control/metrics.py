@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls the method metrics.get until all parts of its answer are complete."""
+"""Calls metrics.get, whose answer has a limited number of samples, until it has no `next`."""
 
 from typing import Any
 
@@ -10,13 +10,15 @@ METHOD = "metrics.get"
 
 
 class PartsError(ValueError):
-    """The parts of an answer do not fit together."""
+    """vcmtsd sent a part without samples, or a `next` that does not increase."""
 
 
 def complete(client: Client, result: Any, params: Json) -> Any:
-    """Requests the further parts of the first answer `result` and adds their samples. Raises
-    PartsError, and the errors of Client.call()."""
-    first = -1
+    """Adds the samples of the further parts to `result`, the answer to `params`, and returns it.
+
+    The parts are of different times. Raises PartsError, and the errors of Client.call(), such as
+    RefusedError if a group or modem was removed in between; `result` has then the parts before."""
+    first = -1  # index of the first sample of the last requested part
     while isinstance(result, dict) and "next" in result:
         following = result.pop("next")
         if not isinstance(following, int) or following <= first:
@@ -32,5 +34,5 @@ def complete(client: Client, result: Any, params: Json) -> Any:
 
 
 def metrics(client: Client, **params: Any) -> Any:
-    """Returns all samples. `uptime` is that of the first part."""
+    """The answer to `params` with the samples of all parts. `uptime`, s, is that of the first."""
     return complete(client, client.call(METHOD, **params), params)

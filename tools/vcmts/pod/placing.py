@@ -20,7 +20,7 @@ from vcmts.layout.propose import (
 )
 from vcmts.pod.variables import PodError
 
-LAST_CORE = 1023  # highest core number in a configuration
+LAST_CORE = 1023  # highest core number that config/schema.json allows
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Placing:
 
 
 def threads_text(group_cores: GroupCores, main: int, by_layout: bool) -> str:
-    """YAML of a group's `threads`. `by_layout`: a key `layout` sets the number of threads."""
+    """YAML of a group's `threads`. `by_layout`: omits `downstream`, which the key `layout` sets."""
     keys: dict[str, str | int] = {}
     if not by_layout:
         keys["downstream"] = "1ds1t" if group_cores.lower_mac is None else "1ds2t"
@@ -67,23 +67,28 @@ def threads_text(group_cores: GroupCores, main: int, by_layout: bool) -> str:
 
 
 def provisional_threads(core: int) -> str:
-    """YAML of `threads` for a first check by vcmtsd, which reports what the groups need."""
+    """YAML of `threads` for a first `vcmtsd check`, which reports what the groups need.
+
+    The cores need not exist, but 1ds2t refuses two equal ones; LAST_CORE is odd."""
     return threads_text(GroupCores(core, LAST_CORE - core, core), core, by_layout=True)
 
 
 def polling_machine(machine: Machine, split: bool) -> Machine:
-    """The machine with the container's cores for polling. Raises PodError if there are none."""
+    """The machine with the container's cores: the lowest ones, as many as its CPU limit covers.
+
+    Raises PodError for a limit below 1 CPU, and for a core whose hyper-thread sibling belongs to
+    others, unless `split`."""
     cores = sorted(machine.usable)
     if machine.quota is not None and machine.quota < len(cores):
         whole = math.floor(machine.quota)
         if whole == 0:
             raise PodError(f"cores: found a limit of {machine.quota:g} CPU, allowed: 1 CPU or more")
         return replace(machine, usable=frozenset(cores[:whole]))
-    lonely = [core for core in cores if not set(machine.physical(core)) <= machine.usable]
-    if lonely and not split:
-        others = set().union(*(machine.core(core).siblings for core in lonely)) - machine.usable
+    without_sibling = [core for core in cores if not set(machine.physical(core)) <= machine.usable]
+    if without_sibling and not split:
+        others = set().union(*(machine.core(core).siblings for core in without_sibling)) - machine.usable
         raise PodError(
-            f"cores: found {numbered('core', lonely)} without the hyper-thread sibling "
+            f"cores: found {numbered('core', without_sibling)} without the hyper-thread sibling "
             f"({cpu_list(sorted(others))}), allowed: whole cores (the kubelet's CPU manager option "
             "full-pcpus-only), or --split-siblings"
         )
@@ -103,7 +108,9 @@ def sharing_warning(machine: Machine) -> str:
 def cores_of_groups(
     layout: Layout, cores: Sequence[int], upstreams: Sequence[bool]
 ) -> Iterator[GroupCores]:
-    """The cores of each group, from `cores` in the order in which vcmtsd's loader assigns them."""
+    """The cores of each group: assigns `cores` as deal_group() of src/model/layouts.c does.
+
+    `upstreams`: whether each group has an upstream."""
     left = iter(cores)
     downstream: int | None = None
     upstream: int | None = None
@@ -127,7 +134,7 @@ def cores_of_groups(
 
 
 def configured_layout(groups: Sequence[Json]) -> Layout | None:
-    """The layout that the configuration sets; None: none. Raises PodError if groups differ."""
+    """`threads.layout` of all groups; None: not set. Raises PodError if groups differ."""
     names = {group["layout"] for group in groups}
     if names == {None}:
         return None
@@ -140,18 +147,20 @@ def configured_layout(groups: Sequence[Json]) -> Layout | None:
 def too_few_cores(
     machine: Machine, layout: Layout | None, groups: int, max_groups: int
 ) -> PodError:
+    """The error, to be raised. `max_groups`: the number of groups that the cores suffice for."""
     name = layout.name if layout else f"{LAYOUTS[-1].name}, the layout with the fewest threads"
-    plain = machine.usable - machine.isolated() or machine.usable
-    free = machine.usable - {min(plain)} or machine.usable
     return PodError(
         f"cores: found {len(machine.usable)} ({cpu_list(sorted(machine.usable))}), of which "
-        f"{len(free)} may poll, allowed: enough for {groups} service groups with {name}; "
+        f"{len(polling_cores(machine))} may poll, allowed: enough for {groups} service groups with {name}; "
         f"these suffice for {max_groups}"
     )
 
 
 def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placing:
-    """Assigns cores to groups of `vcmtsd check`. Raises PodError if there are too few."""
+    """Assigns cores to the groups of `vcmtsd check`, by the first layout that fits.
+
+    Prefers isolated cores, groups on one NUMA node, and `node`, that of the ports (None: unknown).
+    Raises PodError if there are too few cores."""
     upstreams = [group["upstream"] is not None for group in groups]
     configured = configured_layout(groups)
     isolated = polling_cores(machine) & machine.isolated()

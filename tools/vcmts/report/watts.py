@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The section of a report with modelled watts of a described machine at full load."""
+"""The section of a report with modelled watts, at full load, of the machine of --power."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,6 +21,7 @@ def full_load_watts(machine: Machine) -> float:
 
 
 def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
+    """A row per confirmed point. Watts are those of full load, so equal in all rows."""
     cpu = full_load_watts(machine)
     platform = platform_watts(machine, cpu)
     for result in run.results:
@@ -35,7 +36,7 @@ def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
 
 
 def section(runs: Sequence[Run], machine: Machine) -> Section:
-    """The section; empty if no throughput was measured."""
+    """The section; without blocks if trials confirmed no throughput: the report omits it then."""
     out = Section("Watts, modelled")
     for run in select_kind(runs, "throughput"):
         found = list(rows(run, machine))
