@@ -37,7 +37,7 @@ def server_text(name: str, groups: int, **options: Any) -> str:
 
 
 @functools.lru_cache(maxsize=4)
-def load(groups: int, sharing: server.Ports = "shared") -> Mapping:
+def load(groups: int, sharing: server.Sharing = "shared") -> Mapping:
     document: Mapping = yamls.safe_load(server_text(NAME, groups, sharing=sharing))
     return document
 
@@ -55,7 +55,9 @@ def facts(text: str, folder: Path) -> Mapping:
 
 @pytest.mark.parametrize("sharing", ["shared", "own"])
 @pytest.mark.parametrize("name", [NAME, "2ofdm-32sc-qam_3cms_none_2021"])
-def test_schema_and_loader_accept_server(name: str, sharing: server.Ports, tmp_path: Path) -> None:
+def test_schema_and_loader_accept_server(
+    name: str, sharing: server.Sharing, tmp_path: Path
+) -> None:
     text = server_text(name, 4, sharing=sharing)
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message for error in validator.iter_errors(yamls.safe_load(text))] == []

@@ -122,7 +122,7 @@ def test_parts_of_metrics_are_joined(service: tuple[Path, list[Any]]) -> None:
     whole = {"uptime": 1.5, "samples": SAMPLES}
     with Client(path) as client:
         assert metrics.metrics(client, names=["vcmts_"]) == whole
-        assert metrics.complete(client, {"uptime": 1, "samples": []}, {})["samples"] == []
+        assert metrics.add_parts(client, {"uptime": 1, "samples": []}, {})["samples"] == []
     requests = [request["params"] for request in received]
     assert requests == [{"names": ["vcmts_"]} | first for first in ({}, {"first": 4}, {"first": 8})]
 

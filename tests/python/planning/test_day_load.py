@@ -9,7 +9,7 @@ import pytest
 
 from planning.day import load
 from vcmts.paths import MistakeError
-from vcmts.run.planner import PUBLISHED
+from vcmts.run.planner import PUBLISHED_DAY
 
 
 def read(folder: Path, text: str | bytes) -> load.Day:
@@ -51,7 +51,7 @@ def test_step_and_silent_start(tmp_path: Path) -> None:
 
 def test_published_day() -> None:
     """Peak, lowest load and mean are those of the paper."""
-    day = load.read(PUBLISHED)
+    day = load.read(PUBLISHED_DAY)
     shares = [point.share for point in day.downstream]
     assert min(shares) == pytest.approx(10 / 258, abs=5e-4)
     assert max(shares) == 1

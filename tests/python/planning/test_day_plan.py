@@ -13,7 +13,7 @@ from vcmts.paths import MistakeError
 from vcmts.power.measured import Joules, Sampler
 from vcmts.run import command, planner, power, rates
 from vcmts.run.plane import Ends
-from vcmts.run.planner import PUBLISHED
+from vcmts.run.planner import PUBLISHED_DAY
 from vcmts.simulate import plots
 
 
@@ -46,7 +46,7 @@ def test_day_sets_options_of_a_run(tmp_path: Path) -> None:
 
 def test_default_day_is_the_published_one(tmp_path: Path) -> None:
     day, options = make_plan(tmp_path, "--day", "--policy", "saving", "--idle", "spin")
-    assert day.day.name == PUBLISHED.name
+    assert day.day.name == PUBLISHED_DAY.name
     assert (day.seconds, options.duration) == (120, "120000ms")
     assert power.options(options) == ["--idle", "spin", "--policy", "saving"]
     assert parse().duration is None and planner.plan_day(parse(), tmp_path) is None
@@ -134,7 +134,7 @@ def test_reason_of_missing_watts_is_printed(
     day.joules, day.picture = Joules(Sampler(command, tmp_path / "none")), None
     for _ in range(3):
         assert day.joules() == {}
-    day.tell({})
+    day.show({})
     err = capsys.readouterr().err
     assert err.count("not all watts of cpu were measured: ") == 1 and "no energy counters" in err
     assert err.count("watts of platform") == (1 if command else 0)

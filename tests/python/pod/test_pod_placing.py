@@ -15,7 +15,13 @@ from vcmts.layout.machine import Machine
 from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import program
 from vcmts.pod import pages
-from vcmts.pod.placing import GroupCores, placing, polling_machine, sharing_warning, with_new_groups
+from vcmts.pod.placing import (
+    GroupCores,
+    assign_groups,
+    polling_machine,
+    sharing_warning,
+    with_new_groups,
+)
 from vcmts.pod.render import RefusedError, Source, rendered
 from vcmts.pod.variables import PodError
 from vcmts.system.files import Files
@@ -53,8 +59,8 @@ def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
             tmp_path, HostSpec(cores=16), server_yaml(f"threads: {{layout: {layout}}}", upstreams)
         )
     )
-    assert result.placing is not None
-    listed = sorted(result.placing.polling())
+    assert result.placement is not None
+    listed = sorted(result.placement.polling())
     assert 0 not in listed
     placed = list(result.facts["placement"]["groups"])
     cores: list[int] = []
@@ -81,7 +87,7 @@ def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
     [(1, "1us1t_1ds2t"), (2, "2us1t_1ds2t"), (4, "combined"), (5, "combined"), (10, "combined2")],
 )
 def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) -> None:
-    actual = placing(machine(tmp_path, SMT), groups(count), None)
+    actual = assign_groups(machine(tmp_path, SMT), groups(count), None)
     assert actual.layout.name == layout
     assert actual.main_core == 1 and set(actual.polling()) <= {2, 3, 9, 10, 11}
 
@@ -89,25 +95,25 @@ def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) 
 def test_too_few_cores_are_refused(tmp_path: Path) -> None:
     host = machine(tmp_path, SMT)
     with pytest.raises(PodError, match=r"found 6 \(1-3,9-11\), of which 5 may poll, allowed: eno"):
-        placing(host, groups(11), None)
+        assign_groups(host, groups(11), None)
     with pytest.raises(
         PodError, match="for 3 service groups with 1us1t_1ds1t; these suffice for 2"
     ):
-        placing(host, groups(3, "1us1t_1ds1t"), None)
+        assign_groups(host, groups(3, "1us1t_1ds1t"), None)
     with pytest.raises(PodError, match="found combined, none, allowed: the same for all"):
-        placing(host, [*groups(1), *groups(1, "combined")], None)
+        assign_groups(host, [*groups(1), *groups(1, "combined")], None)
 
 
 def test_two_groups_share_one_core(tmp_path: Path) -> None:
     host = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
-    actual = placing(host, groups(2), None)
+    actual = assign_groups(host, groups(2), None)
     assert (actual.layout.name, actual.main_core, actual.polling()) == ("combined2", 1, [1])
     with pytest.raises(PodError, match="these suffice for 2"):
-        placing(host, groups(3), None)
+        assign_groups(host, groups(3), None)
 
 
 def test_added_groups_do_not_move_others(tmp_path: Path) -> None:
-    before = placing(machine(tmp_path, SMT), groups(4), None)
+    before = assign_groups(machine(tmp_path, SMT), groups(4), None)
     after = with_new_groups(before, [2, 3, 7, 8, 9])
     assert {group: after.groups[group] for group in (2, 3)} == {
         group: before.groups[group] for group in (2, 3)
@@ -249,9 +255,9 @@ def test_group_is_added_to_each_layout(tmp_path: Path, layout: str) -> None:
     src = source(tmp_path, HostSpec(cores=16), server_yaml(threads, [True] * 2))
     before = rendered(src)
     src.config.write_text(server_yaml(threads, [True] * 4), encoding="utf-8")
-    after = rendered(src, before.placing)
-    assert before.placing is not None and after.placing is not None
-    assert after.placing.polling() == before.placing.polling()
+    after = rendered(src, before.placement)
+    assert before.placement is not None and after.placement is not None
+    assert after.placement.polling() == before.placement.polling()
     placed = after.facts["placement"]["groups"]
     assert [group["layout"] for group in placed] == [layout] * 4
     for group in placed[2:]:
@@ -260,7 +266,7 @@ def test_group_is_added_to_each_layout(tmp_path: Path, layout: str) -> None:
 
 def test_added_group_gets_core_of_removed_group(tmp_path: Path) -> None:
     """Also if another reload removed that group: the core still has a worker."""
-    first = placing(machine(tmp_path, SMT), groups(4), None)
+    first = assign_groups(machine(tmp_path, SMT), groups(4), None)
     removed = with_new_groups(first, [1, 2, 3])
     added = with_new_groups(removed, [1, 2, 3, 5])
     assert added.groups[5].upper_mac == first.groups[4].upper_mac
@@ -270,4 +276,4 @@ def test_group_count_is_that_of_groups_without_upstream(tmp_path: Path) -> None:
     """The message counts groups like those of the file."""
     downstream_only = [one | {"upstream": None} for one in groups(6, "1us1t_1ds1t")]
     with pytest.raises(PodError, match="these suffice for 5"):
-        placing(machine(tmp_path, SMT), downstream_only, None)
+        assign_groups(machine(tmp_path, SMT), downstream_only, None)

@@ -16,10 +16,10 @@ from vcmts.paths import CHECKOUT
 from vcmts.power import machine as power_machine
 from vcmts.power import model, policy
 from vcmts.power.model import Machine
-from vcmts.run.planner import PUBLISHED
+from vcmts.run.planner import PUBLISHED_DAY
 
 PAGE = (CHECKOUT / "docs" / "power.md").read_text(encoding="utf-8")
-DAY = day_load.read(PUBLISHED)
+DAY = day_load.read(PUBLISHED_DAY)
 ROWS = [(level, saving) for level in power_machine.LEVELS for saving in power_machine.SAVINGS]
 
 

@@ -100,7 +100,7 @@ class Plan:
             notify(f"--day: vcmtsd stopped answering: {watch.trouble}")
         return results.document(self.day, watch.moments, watch.start, self.seconds, self._modelled)
 
-    def tell(self, day: Json) -> None:
+    def show(self, day: Json) -> None:
         """Prints the results, draws the picture, and prints why watts are missing."""
         show.show(day, Console(file=sys.stdout))
         for what, reason in self.joules.reasons.items():

@@ -16,7 +16,7 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
 from vcmts.power import policy
-from vcmts.run.planner import PUBLISHED
+from vcmts.run.planner import PUBLISHED_DAY
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--day",
         metavar="FILE",
         type=Path,
-        default=PUBLISHED,
+        default=PUBLISHED_DAY,
         help="the load, lines such as 18:30 85%% (default: config/day.txt)",
     )
     part.add_argument(

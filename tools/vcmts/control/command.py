@@ -88,7 +88,7 @@ def call_method(path: Path, method: str, params: Json) -> Json:
         try:
             answer: Json = client.call(method, **params)
             if method == metrics.METHOD and not params.keys() & {"first", "count"}:
-                answer = metrics.complete(client, answer, params)
+                answer = metrics.add_parts(client, answer, params)
         except OSError as error:
             raise MistakeError(f"{path}: {error.strerror or error}") from error
     return answer

@@ -13,7 +13,7 @@ class PartsError(ValueError):
     """vcmtsd sent a part without samples, or a `next` that does not increase."""
 
 
-def complete(client: Client, result: Any, params: Json) -> Any:
+def add_parts(client: Client, result: Any, params: Json) -> Any:
     """Adds the samples of the further parts to `result`, the answer to `params`, and returns it.
 
     The parts are of different times. Raises PartsError, and the errors of Client.call(), such as
@@ -35,4 +35,4 @@ def complete(client: Client, result: Any, params: Json) -> Any:
 
 def metrics(client: Client, **params: Any) -> Any:
     """The answer to `params` with the samples of all parts. `uptime`, s, is that of the first."""
-    return complete(client, client.call(METHOD, **params), params)
+    return add_parts(client, client.call(METHOD, **params), params)

@@ -178,9 +178,9 @@ def stopped_early(voice: Voice) -> int:
 def start_and_serve(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
     """Runs vcmtsd to its end. Returns its status, negative for a signal."""
     cores = frozenset(os.sched_getaffinity(0))
-    if pod.now.placing is not None:
-        polling = cpu_list(pod.now.placing.polling())
-        pod.voice.say("notice", f"{pod.now.placing.layout.name} on cores {polling}")
+    if pod.now.placement is not None:
+        polling = cpu_list(pod.now.placement.polling())
+        pod.voice.say("notice", f"{pod.now.placement.layout.name} on cores {polling}")
     move_to_main_core(pod.now, cores)
     command = command_of(arguments, pod.source, pod.control)
     if signals.stops:

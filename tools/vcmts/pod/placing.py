@@ -37,7 +37,7 @@ class GroupCores:
 
 
 @dataclass(frozen=True)
-class Placing:
+class Placement:
     """The cores of all groups."""
 
     layout: Layout
@@ -86,7 +86,9 @@ def polling_machine(machine: Machine, split: bool) -> Machine:
         return replace(machine, usable=frozenset(cores[:whole]))
     without_sibling = [core for core in cores if not set(machine.physical(core)) <= machine.usable]
     if without_sibling and not split:
-        others = set().union(*(machine.core(core).siblings for core in without_sibling)) - machine.usable
+        others = (
+            set().union(*(machine.core(core).siblings for core in without_sibling)) - machine.usable
+        )
         raise PodError(
             f"cores: found {numbered('core', without_sibling)} without the hyper-thread sibling "
             f"({cpu_list(sorted(others))}), allowed: whole cores (the kubelet's CPU manager option "
@@ -149,14 +151,15 @@ def too_few_cores(
 ) -> PodError:
     """The error, to be raised. `max_groups`: the number of groups that the cores suffice for."""
     name = layout.name if layout else f"{LAYOUTS[-1].name}, the layout with the fewest threads"
+    polling = len(polling_cores(machine))
     return PodError(
         f"cores: found {len(machine.usable)} ({cpu_list(sorted(machine.usable))}), of which "
-        f"{len(polling_cores(machine))} may poll, allowed: enough for {groups} service groups with {name}; "
+        f"{polling} may poll, allowed: enough for {groups} service groups with {name}; "
         f"these suffice for {max_groups}"
     )
 
 
-def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placing:
+def assign_groups(machine: Machine, groups: Sequence[Json], node: int | None) -> Placement:
     """Assigns cores to the groups of `vcmtsd check`, by the first layout that fits.
 
     Prefers isolated cores, groups on one NUMA node, and `node`, that of the ports (None: unknown).
@@ -171,7 +174,7 @@ def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placi
             if count == len(groups):
                 ids = [int(group["service_group"]) for group in groups]
                 found = dict(zip(ids, cores_of_groups(layout, used, upstreams), strict=True))
-                return Placing(layout, main_core(machine), found, frozenset(used))
+                return Placement(layout, main_core(machine), found, frozenset(used))
     last = configured or LAYOUTS[-1]
     like = [any(upstreams)] * MOST_GROUPS
     max_groups = assigned(last, make_pool(machine, polling_cores(machine), node), like)[0]
@@ -179,8 +182,8 @@ def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placi
 
 
 def with_new_groups(
-    before: Placing, groups: Sequence[int], layout: Layout | None = None
-) -> Placing:
+    before: Placement, groups: Sequence[int], layout: Layout | None = None
+) -> Placement:
     """Keeps the cores of known groups. A new group gets the core with the fewest groups.
 
     In a `layout` with two downstream threads, the lower MAC gets the next core."""

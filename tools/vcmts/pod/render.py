@@ -20,9 +20,9 @@ from vcmts.layout.machine import Machine
 from vcmts.paths import MistakeError, program
 from vcmts.pod import mounted, text
 from vcmts.pod.placing import (
-    Placing,
+    Placement,
+    assign_groups,
     configured_layout,
-    placing,
     polling_machine,
     provisional_threads,
     threads_text,
@@ -61,7 +61,7 @@ class Source:
 class Rendered:
     text: str
     facts: Json  # printed by `vcmtsd check`
-    placing: Placing | None
+    placement: Placement | None
     contents: tuple[str, ...] = ()  # hashes of the files that groups name
 
 
@@ -181,7 +181,7 @@ def set_threads(document: Document, texts: list[str]) -> Document:
     return copy
 
 
-def assign_cores(source: Source, document: Document, before: Placing | None) -> Rendered:
+def assign_cores(source: Source, document: Document, before: Placement | None) -> Rendered:
     """Assigns cores to the groups; those in `before` keep theirs."""
     count = len(text.group_nodes(document))
     first = set_threads(document, [provisional_threads(min(source.machine.usable))] * count)
@@ -189,7 +189,7 @@ def assign_cores(source: Source, document: Document, before: Placing | None) -> 
     listed = facts["placement"]["groups"]
     if before is None:
         node = ports_node(facts, source.files)
-        found = placing(polling_machine(source.machine, split=True), listed, node)
+        found = assign_groups(polling_machine(source.machine, split=True), listed, node)
     else:
         ids = [int(group["service_group"]) for group in listed]
         found = with_new_groups(before, ids, configured_layout(listed))
@@ -212,7 +212,7 @@ def refusals(facts: Json) -> list[str]:
     ]
 
 
-def rendered(source: Source, before: Placing | None = None) -> Rendered:
+def rendered(source: Source, before: Placement | None = None) -> Rendered:
     """Renders the configuration; groups in `before` keep their cores. Raises RefusedError."""
     try:
         document = read_document(source)

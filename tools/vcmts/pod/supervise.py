@@ -121,7 +121,7 @@ class Pod:
         nothing."""
         self.seen = mounted.file_states(self.folders)
         try:
-            following = rendered(self.source, self.now.placing)
+            following = rendered(self.source, self.now.placement)
             if forced or not self.is_in_service(following):
                 self.reload(following)
         except WrongFilesError as wrong:

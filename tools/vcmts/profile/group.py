@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a service group of a published test configuration as YAML, by the reference's name.
+"""Writes a service group as YAML, by the name of a test configuration in published papers.
 
 docs/configuration.md, "What the published profiles contain", describes the contents, on which the
 traffic program relies.
@@ -30,7 +30,7 @@ from vcmts.profile.size import Sizes
 
 GRAMMAR = f"<N>ofdm-<M>sc-qam_<K>cms_<{'|'.join(ENDINGS)}>[_2021]"
 NAME = re.compile(rf"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_({'|'.join(ENDINGS)})(_2021)?")
-# The reference combines up to three OFDM channels with 32 SC-QAM channels, and more with none.
+# The papers combine up to three OFDM channels with 32 SC-QAM channels, and more with none.
 PUBLISHED = (
     "6ofdm-0sc-qam_300cms_aes",
     "6ofdm-0sc-qam_300cms_aes_2021",
@@ -42,9 +42,9 @@ PUBLISHED = (
     "1ofdm-32sc-qam_300cms_aes",
 )
 
-MOST_CHANNELS = 256
+MOST_CHANNELS = 256  # as config/schema.json
 MOST_MODEMS = 65535
-MOST_SAIDS = 0x3FFF
+MOST_SAIDS = 0x3FFF  # 14 bits, without 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PortSet:
 
     network: str
     rphy: str
-    queue_size: int = 4096
+    queue_size: int = 4096  # descriptors
 
 
 MEMIF = PortSet(
@@ -64,7 +64,7 @@ MEMIF = PortSet(
 
 @dataclass(frozen=True)
 class Cores:
-    """The cores of the threads: upper MAC, upstream, and others, which do not poll in 1ds1t."""
+    """The cores of the threads in 1ds1t. `other`: the management thread's."""
 
     upper_mac: int = 1
     upstream: int = 1
@@ -87,7 +87,7 @@ def parse_name(
 ) -> Profile:
     """Parses a profile's name. The ending _2021 overrides `filter_set`.
 
-    Raises MistakeError if the name does not match GRAMMAR, or there are too few DSIDs.
+    Raises MistakeError if the name does not match GRAMMAR, or 20 bits are too few for the DSIDs.
     """
     match = NAME.fullmatch(name)
     if match is None:
@@ -142,7 +142,7 @@ def bonding_lines(profile: Profile) -> Iterator[str]:
 
 
 def key_and_iv(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, str]:
-    """Key and initialisation vector in hex, from one hash if both fit into it."""
+    """Key and initialisation vector in hex. `kind` is hashed: another text gives other keys."""
     both = numbers.key(said, kind)
     if cipher == "aes-256":
         both += numbers.key(said, f"{kind}'s vector")
@@ -151,7 +151,7 @@ def key_and_iv(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str
 
 
 def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
-    """A SAID has 14 bits: with more than 16,383 modems several share a SAID and its keys."""
+    """YAML of a modem's SAID and keys. Beyond 16,383 modems, several share a SAID and its keys."""
     said = (modem - 1) % MOST_SAIDS + 1
     if profile.cipher == "none":
         return f"    security: {{said: {said:#06x}, cipher: none}}"
@@ -165,6 +165,7 @@ def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
 
 
 def flow_lines(modem: int, bonded: bool, sizes: Sizes, qos: quality.Qos) -> Iterator[str]:
+    """YAML of a modem's downstream flows. `bonded`: active ones have a DSID."""
     yield "    service_flows:"
     for number in range(sizes.flows):
         flow = (modem - 1) * sizes.flows + number + 1
@@ -176,6 +177,7 @@ def flow_lines(modem: int, bonded: bool, sizes: Sizes, qos: quality.Qos) -> Iter
 
 
 def address_line(network: IPv4Address, ipv6_prefix: str, sizes: Sizes) -> str:
+    """YAML of the addresses of a modem's CPEs."""
     ipv4 = [str(network + host) for host in range(1, sizes.ipv4_addresses + 1)]
     ipv6 = [f'"{ipv6_prefix}::{host:x}"' for host in range(1, sizes.ipv6_addresses + 1)]
     return f"    addresses: [{', '.join(ipv4 + ipv6)}]"
@@ -202,11 +204,12 @@ def modem_lines(
     yield from upstream.flow_lines(modem, profile.modems, profile.modems * sizes.flows)
 
 
-def header_comment(profile: Profile, asked: str = "") -> str:
+def header_comment(profile: Profile, options: str = "") -> str:
+    """The comment at the top. `options`: of `vcmts profile` besides sizes, each after a blank."""
     filters = profile.filters
     return f"""\
 # SPDX-License-Identifier: BSD-3-Clause
-# Written by: vcmts profile {profile.name}{asked}{size.size_options(profile.sizes)}
+# Written by: vcmts profile {profile.name}{options}{size.size_options(profile.sizes)}
 # {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
 {filters.groups} filter groups x {filters.rules} rules;
 # Upstream: {upstream.channels(profile.modems)} OFDMA channels, one flow per modem on two of them.
@@ -238,7 +241,7 @@ def port_lines(ports: PortSet) -> Iterator[str]:
 
 
 def thread_keys(cores: Cores | dict[str, str]) -> dict[str, str]:
-    """The keys of `threads`: cores as single keys, or the given keys unchanged."""
+    """The keys of `threads` with their values as YAML. A dict already has them."""
     if isinstance(cores, dict):
         return cores
     return {
@@ -250,7 +253,8 @@ def thread_keys(cores: Cores | dict[str, str]) -> dict[str, str]:
     }
 
 
-LIMITS = (
+# Settings besides RPHY that all groups share.
+SHARED_SETTINGS = (
     "rate_limit: 10 Gbps",
     "cpe_timeout: 300 s",
     "filter_default: permit",
@@ -268,7 +272,7 @@ def head_lines(
     yield f"threads: {in_braces(thread_keys(cores))}"
     yield "rphy:"
     yield from (f"  {key}: {value}" for key, value in (rphy_addresses(FIRST_GROUP) | RPHY).items())
-    yield from LIMITS
+    yield from SHARED_SETTINGS
     yield from provider.lines()
 
 
@@ -298,7 +302,9 @@ def write_profile(
     sizes: Sizes = size.AS_PUBLISHED,
     provider: Provider = LIBRARY,
 ) -> None:
-    """Writes the profile `name` to `out` as YAML. Raises MistakeError as parse_name()."""
+    """Writes the profile `name` to `out` as YAML. `cores`: or the keys of `threads`, as YAML.
+
+    Raises MistakeError as parse_name()."""
     profile = parse_name(name, filter_set, sizes)
     out.write(header_comment(profile))
     out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores, provider))

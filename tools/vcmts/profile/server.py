@@ -14,7 +14,7 @@ from vcmts.profile.numbers import MOST_GROUPS, Numbers, check_addresses
 from vcmts.profile.rules import filter_lines
 from vcmts.profile.size import Sizes
 
-Ports = Literal["shared", "own"]
+Sharing = Literal["shared", "own"]
 
 PLACEHOLDER = "{group}"  # in a device: replaced by the number of its group
 
@@ -83,7 +83,7 @@ def server_lines(
     yield "max_frame: 2000"
     yield f"threads: {group.in_braces(shared)}"
     yield f"rphy: {group.in_braces(group.RPHY)}"
-    yield from group.LIMITS
+    yield from group.SHARED_SETTINGS
     yield from provider.lines()
     yield from group.bonding_lines(profile)
     yield from filter_lines(profile.filters)
@@ -104,7 +104,7 @@ def write_server(
     out: TextIO,
     *,
     ports: PortSet = group.MEMIF,
-    sharing: Ports = "shared",
+    sharing: Sharing = "shared",
     cores: Sequence[Cores | dict[str, str]] = (),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
@@ -128,15 +128,15 @@ def write_server(
         if sharing == "own"
         else ports
     )
-    asked = f" --groups {groups}" + (" --ports own" if sharing == "own" else "")
-    out.write(group.header_comment(profile, asked))
+    options = f" --groups {groups}" + (" --ports own" if sharing == "own" else "")
+    out.write(group.header_comment(profile, options))
     lines = server_lines(profile, groups, own, cores, qos, provider)
     out.writelines(f"{line}\n" for line in lines)
 
 
 def group_file_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
     yield "max_frame: 2000"
-    yield from group.LIMITS
+    yield from group.SHARED_SETTINGS
     yield from group.bonding_lines(profile)
     yield from filter_lines(profile.filters)
     yield from item_lines(profile, numbers, qos, group.RPHY)
@@ -178,7 +178,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ports",
-        choices=get_args(Ports),
+        choices=get_args(Sharing),
         default="shared",
         help="shared: two ports for all service groups; own: two for each. Devices given with own "
         f"contain {PLACEHOLDER}, which stands for the group's number (default: %(default)s)",

@@ -224,7 +224,7 @@ def print_summary(day: planner.Plan | None, whole: Json, facts: Json, verbose: b
     console.print(summary.packets_table(whole))
     if observed is not None:
         whole["day"] = observed
-        day.tell(observed)
+        day.show(observed)
     print(summary.verdict(whole), flush=True)
     return 0 if observed is not None else 1
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of --day. Imports planning.day only if it is given."""
+"""`vcmts run --day` and its options. Imports the package planning, which imports this one, only
+with --day."""
 
 import argparse
 import importlib
@@ -11,30 +12,33 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power.measured import COMMAND_HELP
 
-DURATION = "2min"  # of a day's traffic; start and end add half a minute
-PUBLISHED = data("config/day.txt")
-PICTURE = "day.svg"
-OWN = ("plot", "machine", "watts_command")  # options that need --day
+DURATION = "2min"  # real time of 24 hours; the run takes some 30 s more
+PUBLISHED_DAY = data("config/day.txt")
+PICTURE = "day.svg"  # in the current folder
+NEED_DAY = ("plot", "machine", "watts_command")
 
 
 class Plan(Protocol):
-    """A simulated day of load; planning/day/plan.py implements it."""
+    """A run of --day, by planning/day/plan.py. Call watched(), then document(), then show()."""
 
     def watched(self, control: Path | None) -> AbstractContextManager[IO[bytes]]:
-        """A context that observes the day. Yields a file for the traffic program's messages."""
+        """A context that samples vcmtsd by its socket `control`. Yields the file for the stderr of
+        the traffic program, which it prints at the end.
+
+        Raises MistakeError if `control` is None, OSError if nothing listens there."""
 
     def document(self) -> Json | None:
-        """The results of the day; None if nothing was observed."""
+        """The results (docs/results.md); None if vcmtsd was not sampled."""
 
-    def tell(self, day: Json) -> None:
-        """Prints the results, and draws them."""
+    def show(self, day: Json) -> None:
+        """Prints the results of document(), and draws them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--day",
         nargs="?",
-        const=str(PUBLISHED),
+        const=str(PUBLISHED_DAY),
         metavar="FILE",
         help="simulate the load of 24 hours in --duration (default: 2min), with --rate at peak; "
         "show busy and paused time, frequencies, latencies, modelled watts. FILE has lines of hour "
@@ -57,14 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plan_day(given: argparse.Namespace, within: Path) -> Plan | None:
-    """The plan of --day, which sets options of `given`; None without it. Raises MistakeError."""
+    """The plan of --day; None without it. `within`: a folder for temporary files.
+
+    Sets in `given`: duration, shape, upstream_shape, latency, and idle if it was not given. Raises
+    MistakeError for options that contradict --day or need it."""
     if given.day is not None:
         given.duration = given.duration or DURATION
         plan: Plan = importlib.import_module("planning.day.plan").planned(
             given, within, Path(PICTURE)
         )
         return plan
-    for name in OWN:
+    for name in NEED_DAY:
         if getattr(given, name) is not None:
             raise MistakeError(
                 f"--{name.replace('_', '-')}: found without --day, allowed: with --day only"

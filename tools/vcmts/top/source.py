@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from vcmts.control.client import Client, ClosedError, RefusedError
-from vcmts.control.metrics import METHOD, PartsError, complete
+from vcmts.control.metrics import METHOD, PartsError, add_parts
 from vcmts.jsons import Json
 from vcmts.top import model, modems
 from vcmts.top.samples import Answer, OddAnswerError, answer_of
@@ -71,7 +71,7 @@ def send_requests(client: Client, request: Request) -> list[Any]:
     answers = client.calls(requests)
     for index, (answer, (_, params)) in enumerate(zip(answers, requests, strict=False)):
         try:
-            answers[index] = complete(client, answer, params)
+            answers[index] = add_parts(client, answer, params)
         except RefusedError as refused:  # the group or modem was removed
             answers[index] = refused
     return answers
