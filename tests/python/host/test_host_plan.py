@@ -385,3 +385,15 @@ def test_cores_of_a_configuration(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace("core: 6", "core: 99"))
     with pytest.raises(MistakeError, match="upper_mac_core: found core 99"):
         make_plan(kernel, "--config", str(config))
+
+
+def test_mtu_of_cards_suffices_for_subscribers_and_tunnel(tmp_path: Path) -> None:
+    """Network ports have IP packets of almost max_frame, which is up to 2000 bytes."""
+    kernel = make_machine("server", tmp_path / "machine")
+    config = tmp_path / "server.yaml"
+    for mtu, wanted in ((1500, 2000), (4000, 4000)):
+        text = SERVER.replace("rphy: {", f"rphy: {{mtu: {mtu}, ") + ITEM % (1, 1, "", 1, 1, 1, 1)
+        config.write_text(text, encoding="utf-8")
+        assert {card.mtu for card in make_plan(kernel, "--config", str(config)).plan.cards} == {
+            wanted
+        }

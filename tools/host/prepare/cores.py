@@ -35,6 +35,7 @@ def cores_used(layout: Layout, index: int, upstream: bool) -> int:
 def group_nodes(
     machine: Machine, proposal: Proposal, requirements: Requirements
 ) -> tuple[int, ...]:
+    """The NUMA node of each group: that of its first core."""
     layout = next((one for one in propose.LAYOUTS if one.name == proposal.layout), None)
     found: list[int] = []
     position = 0

@@ -32,11 +32,12 @@ class Inspection:
     facts: Json
     machine: Machine
     cards: tuple[Card, ...]
-    guarded: dict[str, str]
+    guarded: dict[str, str]  # interfaces that must not be changed, with the reason
 
     @property
     def never(self) -> dict[str, str]:
-        """Cards that `vcmts host plan` does not use unless --cards names them, with the reason."""
+        """Cards that `vcmts host plan` does not choose, with the reason. --cards may name those of
+        up_reason() only."""
         up = {card.address: up_reason(self.files, card) for card in self.cards}
         found = {address: why for address, why in up.items() if why}
         return {**found, **login.guarded_cards(self.files, self.cards, self.guarded)}

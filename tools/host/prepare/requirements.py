@@ -24,6 +24,7 @@ from vcmts.paths import TOOL, MistakeError
 NETWORK, RPHY = "network", "rphy"
 ROLES = (NETWORK, RPHY)
 ETHERNET_MTU = 1500
+FRAME_MTU = 2000  # subscribers' IP packets are shorter: max_frame is at most 2000 bytes
 MAX_VLAN = 4094
 
 
@@ -43,9 +44,9 @@ class Requirements:
     groups: tuple[int, ...]
     upstreams: tuple[bool, ...]
     ports: tuple[Port, ...]
-    memory_mb: int
+    memory_mb: int  # in huge pages, of all groups
     memory_source: str
-    mtu: int
+    mtu: int  # bytes of the longest IP packet on any port
     placement: Json | None = None  # of vcmtsd, if the configuration sets cores
 
 
@@ -100,7 +101,7 @@ def requirements_for_number(arguments: argparse.Namespace) -> Requirements:
         ports=tuple(ports_for_number(arguments, groups)),
         memory_mb=math.ceil(memory * number),
         memory_source=source,
-        mtu=2000,  # rphy.mtu of the published profiles
+        mtu=FRAME_MTU,
     )
 
 
@@ -150,7 +151,7 @@ def requirements_for_config(arguments: argparse.Namespace, machine: Machine) -> 
         ports=tuple(ports_for_config(arguments, groups)),
         memory_mb=placement["memory_mb"],
         memory_source=f"computed by vcmtsd for {path.name}",
-        mtu=facts["mtu"],
+        mtu=max(facts["mtu"], FRAME_MTU),  # facts: the largest rphy.mtu
         placement=placement if configured else None,
     )
 

@@ -24,6 +24,8 @@ class Done:
 
 
 def start(command: Sequence[str]) -> Done:
+    """Runs a command to its end. If it cannot be started or takes too long, the status is 124 to
+    127, as of a shell."""
     try:
         done = subprocess.run(
             command,
