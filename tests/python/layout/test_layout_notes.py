@@ -178,8 +178,8 @@ CASES = (
     Case(
         *("crypto devices", "known", HostSpec(pci_devices=(("0000:6b:00.0", "0x0b4000", 0),))),
         BY_KEY.format(0, 1, 2, 3),
-        r"not used: 0000:6b:00.0 \(node 0\)",
-        "encrypt and decrypt in software",
+        r"found: 0000:6b:00.0 \(node 0\)",
+        "crypto.provider: cryptodev",
     ),
 )
 

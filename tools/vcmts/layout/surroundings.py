@@ -104,6 +104,6 @@ def crypto(case: Case) -> Iterator[Note]:
         yield Note(
             "crypto devices",
             KNOWN,
-            f"not used: {listed}",
-            "nothing: the threads encrypt and decrypt in software",
+            f"found: {listed}",
+            "nothing: vcmtsd uses them only if the configuration sets crypto.provider: cryptodev",
         )
