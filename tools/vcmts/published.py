@@ -121,7 +121,7 @@ class Rules:
     control_plane_cores: float = 0  # per service group
     scheduler_cores: float = 0  # upstream scheduler, per service group
     one_thread: bool = False  # both directions run on the downstream's thread
-    headroom: float = 0
+    headroom: float = 0  # share of each core
     interfaces: int = 0  # per service group; 0: not counted
     interfaces_admin: int = 0
     count_overhead: bool = True
@@ -139,7 +139,7 @@ class SizingProfile:
     channels: str
     crypto: str
     mix: str
-    memory: str
+    memory: str  # id of a figure, MB per group
     downstream: Mapping[int, str] = field(default_factory=dict)
     total: Mapping[int, str] = field(default_factory=dict)  # both directions together
     upstream: str = ""  # per hyper-thread

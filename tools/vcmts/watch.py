@@ -48,7 +48,7 @@ def print_to_stderr(line: str) -> None:
 def read_messages(
     lines: Iterable[str], on_progress: OnProgress, on_message: OnMessage = print_to_stderr
 ) -> None:
-    """Passes progress lines to `tell`, and other lines to `say`."""
+    """Passes progress lines to `on_progress`, and other lines to `on_message`."""
     for line in lines:
         step = STEP.fullmatch(line.rstrip("\n"))
         if step is None:

@@ -23,6 +23,7 @@ MOVED = {
 BUSY, IDLE, PAUSED = (f"vcmts_worker_{kind}_seconds_total" for kind in ("busy", "idle", "paused"))
 HERTZ, WISHED = "vcmts_core_frequency_hertz", "vcmts_core_frequency_wished_hertz"
 INFO, WORKER, PAUSES = "vcmts_power_policy_info", "vcmts_worker_info", "vcmts_worker_idle_info"
+# Requested metrics, by prefixes of their names.
 NAMES = (*MOVED.values(), "vcmts_worker_", "vcmts_core_frequency_", "vcmts_power_")
 HOURS = 24
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p99_9": 0.999}
@@ -30,8 +31,8 @@ PERCENTILES = {"p50": 0.5, "p99": 0.99, "p99_9": 0.999}
 
 @dataclass(frozen=True)
 class Moment:
-    """Everything that was read at one time. `joules`: readings of the host's energy counters, by
-    name of the counter."""
+    """Everything that was read at one time. `joules`: energy so far by key, of
+    power.measured.Joules."""
 
     answer: Answer
     latencies: dict[str, Counts] = field(default_factory=dict)  # by direction
@@ -50,6 +51,8 @@ class Worker:
 
 @dataclass(frozen=True)
 class Core:
+    """Mean frequencies of a core in a span; None if unknown."""
+
     core: str
     hertz: float | None
     wished: float | None
@@ -130,7 +133,7 @@ class Span:
         return percentiles(counts)
 
     def watts(self) -> dict[str, float]:
-        """Mean measured watts, by name of the energy counter."""
+        """Mean measured watts, by the keys of Moment.joules."""
         before, after = self.inside[0].joules, self.inside[-1].joules
         if not self.seconds:
             return {}

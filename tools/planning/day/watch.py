@@ -25,7 +25,8 @@ Joules = Callable[[], dict[str, float]]
 @dataclass(frozen=True)
 class Source:
     """Reads the server. `ask`: everything. `read_counters`: only bytes, which is cheap.
-    `max_hertz`: by core with known frequency. `joules`: only energy counters."""
+    `max_hertz`: by core with known frequency. `joules`: only energy, which may run
+    --watts-command."""
 
     ask: Callable[[], Moment]
     read_counters: Callable[[], Answer]

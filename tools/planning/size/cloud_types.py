@@ -40,8 +40,8 @@ class Instance:
     memory: float  # GiB
     bandwidth: float  # sustained Gbps per direction
     interfaces: int
-    burst: float | None = None
-    numa: int | None = None
+    burst: float | None = None  # Gbps per direction for a limited time
+    numa: int | None = None  # NUMA nodes
     limit: str = ""  # name of a published figure: maximum measured Gbps, both directions
 
 
@@ -59,6 +59,7 @@ class Cloud:
     sources: Mapping[str, Source]
     families: Mapping[str, Family]
     types: Mapping[str, Instance]
+    # By type and number of service groups: name of a published figure, Gbps per group.
     measured: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     together: tuple[Together, ...] = ()
 

@@ -99,15 +99,15 @@ class Receivers:
 class Usage:
     """What the service groups use of a server."""
 
-    counts: tuple[int, ...]
+    counts: tuple[int, ...]  # active groups per kind
     standby: int
     reserved_cores: int
     data_cores: int
     control_cores: int
     memory_gib: float
-    transmit: float
+    transmit: float  # Gbps of all ports, with overhead if the rules count it
     receive: float
-    downstream: float
+    downstream: float  # Gbps
     carried: float  # Gbps of both directions, without tunnel overhead
     ports: int
     cards: int

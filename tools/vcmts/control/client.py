@@ -108,13 +108,15 @@ class Client:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
 
     def call(self, method: str, /, **params: Any) -> Any:
-        """Calls a method and returns its result. Raises RefusedError."""
+        """Calls a method and returns its result. Raises RefusedError, ClosedError, OSError also for
+        timeouts, and ValueError for an answer that is not JSON."""
         request = self._request(method, params)
         self._socket.sendall(json.dumps(request).encode())
         return result(self._answer())
 
     def calls(self, wanted: Iterable[tuple[str, Json]]) -> list[Any]:
-        """Calls several methods in one batch. Each element is a result or a RefusedError."""
+        """Calls several methods in one batch. Each element is a result or a RefusedError. Raises as
+        call(), and RefusedError if the whole batch is refused."""
         requests = [self._request(method, params) for method, params in wanted]
         self._socket.sendall(json.dumps(requests).encode())
         answers = self._answer()

@@ -68,7 +68,7 @@ def is_served(path: Path) -> bool:
 
 def in_service(pattern: str) -> list[Path]:
     """Sockets whose name matches the pattern and at which a server listens."""
-    files = {path for place in trusted_folders(folders()) for path in matching(place, pattern)}
+    files = {path for folder in trusted_folders(folders()) for path in matching(folder, pattern)}
     return [path for path in sorted(files) if is_served(path)]
 
 

@@ -35,10 +35,10 @@ def page_path(path: PurePosixPath) -> str:
     if path == PurePosixPath("README.md"):
         return "index.md"
     inside = path.is_relative_to("docs")
-    source_page = path.relative_to("docs") if inside else "source" / path
+    page = path.relative_to("docs") if inside else "source" / path
     if (CHECKOUT / path).is_dir():
-        return str(source_page / "index.md")
-    return str(source_page) if inside or path.suffix == ".md" else f"{source_page}.md"
+        return str(page / "index.md")
+    return str(page) if inside or path.suffix == ".md" else f"{page}.md"
 
 
 def target(link: str, origin: PurePosixPath) -> PurePosixPath:

@@ -73,7 +73,9 @@ def configuration_file(arguments: argparse.Namespace, found: Machine, folder_pat
 
 
 def check_placement(config: Path, cores: str) -> Json:
-    """The facts that `vcmtsd check` prints for a machine with these cores, with refusals."""
+    """The facts that `vcmtsd check` prints for a machine with these cores, with refusals.
+
+    `cores`: "here", or as cores_text(). Raises MistakeError for an invalid configuration."""
     command = [str(program("vcmtsd")), "check", "--json", "--cores", cores, "--config", str(config)]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if not done.stdout:
@@ -96,6 +98,7 @@ def ports_of(facts: Json, files: Files) -> tuple[Port, ...]:
 
 
 def cores_text(found: Machine) -> str:
+    """PRESENT/ONLINE/USABLE, for the option --cores of `vcmtsd check`."""
     sets = (found.present, found.online, found.usable)
     return "/".join(machine.cpu_list(sorted(cores)) if cores else "" for cores in sets)
 

@@ -38,8 +38,8 @@ class CpuSet:
 class Machine:
     present: frozenset[int]
     online: frozenset[int]
-    usable: frozenset[int]
-    affinity: frozenset[int]
+    usable: frozenset[int]  # online, and in the affinity or isolated within the cpuset
+    affinity: frozenset[int]  # of this process
     cpuset: CpuSet | None
     quota: float | None  # the control group's CPU time limit, in cores; None: no limit
     cores: dict[int, Core]  # those that are online

@@ -43,7 +43,7 @@ def prometheus_path() -> str:
 
 
 def free_port(requested: int | None) -> int:
-    """The port `wanted`, which must be free; None: USUAL_PORT if it is free, else any free port."""
+    """The port `requested`, which must be free; None: USUAL_PORT, or any free port if it is not."""
     for port in (requested,) if requested is not None else (USUAL_PORT, 0):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

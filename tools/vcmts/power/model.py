@@ -50,7 +50,7 @@ class Machine:
     governor_name: str = ""
     transition_us: float = 0.0  # duration of a frequency change
     fitted: Mapping[str, float] = field(default_factory=dict)  # results of the calibration
-    published_day: Mapping[str, Any] = field(default_factory=dict)
+    published_day: Mapping[str, Any] = field(default_factory=dict)  # % by level and saving
 
     @property
     def worker_cores(self) -> float:

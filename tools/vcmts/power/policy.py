@@ -39,6 +39,7 @@ def policies() -> dict[str, Policy]:
 
 @cache
 def number(name: str) -> int:
+    """The value of the macro GOVERNOR_`name`."""
     found = re.search(NUMBER % name, GOVERNOR.read_text(encoding="utf-8"), re.M)
     if found is None:
         raise MistakeError(f"{GOVERNOR}: has no GOVERNOR_{name}")

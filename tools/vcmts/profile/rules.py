@@ -43,9 +43,8 @@ def filter_groups_of(filters: Filters, modem: int) -> list[int]:
     if filters.groups_a_modem == 0:
         return []
     step = filters.groups // filters.groups_a_modem
-    turns = range(filters.groups_a_modem)
     return [
-        (modem - 1 + number_in_family * step) % filters.groups + 1 for number_in_family in turns
+        (modem - 1 + index * step) % filters.groups + 1 for index in range(filters.groups_a_modem)
     ]
 
 

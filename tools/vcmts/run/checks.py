@@ -81,7 +81,8 @@ LATENESS = (
 )
 
 
-def punctual(part: Json) -> int:
+def delay_checked(part: Json) -> int:
+    """The packets whose delay was checked."""
     return 0 if part.get("late") is None else int(part["proven"])
 
 
@@ -146,7 +147,7 @@ CHECKS = (
         RECEIVED,
         sum_within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
-    down_check("delay", LATENESS, punctual, summary.late_packets),
+    down_check("delay", LATENESS, delay_checked, summary.late_packets),
     down_check(
         "rates",
         "bytes of a service flow, modem or channel <= its rate x time + its burst, and >= 99 % of "
@@ -191,7 +192,7 @@ CHECKS = (
         sum_of("access_judged.requests"),
         sum_of("access_wrong.requests"),
     ),
-    Check("delay", "upstream", LATENESS, punctual, summary.late_packets),
+    Check("delay", "upstream", LATENESS, delay_checked, summary.late_packets),
     Check(
         "independent decoder",
         "upstream",

@@ -163,7 +163,7 @@ def explain(whole: Json, direction: str, machine: GapTimes, tsc_hz: float) -> Ex
     return Explained(part["lost"], part["reordered"], lost, min(late, part["reordered"]))
 
 
-def noted(whole: Json) -> bool:
+def are_recorded(whole: Json) -> bool:
     """Whether both programs recorded gaps."""
     return "gaps" in whole and all("gaps" in one for one in whole["workers"])
 
@@ -172,7 +172,7 @@ def can_explain(whole: Json) -> bool:
     """Whether gaps and lost packets were recorded, and there was no --impair."""
     shown = summary.directions(whole)
     return (
-        noted(whole)
+        are_recorded(whole)
         and all("suspects" in whole[way] for way in shown)
         and not expected.impaired(whole)
     )

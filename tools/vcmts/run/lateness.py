@@ -61,7 +61,7 @@ def add(whole: Json) -> None:
     """Adds `late` to the directions: the number of late packets, null if not checked."""
     parts = [whole[way] for way in summary.directions(whole)]
     # Directions share cores: an overloaded one delays the other.
-    noted = gaps.noted(whole) and not any(map(is_overloaded, parts))
+    noted = gaps.are_recorded(whole) and not any(map(is_overloaded, parts))
     for part in parts:
         checked = (
             noted and not may_wait(part) and gaps.gap_share(whole, part["seconds"]) < MOST_GAPS

@@ -120,7 +120,7 @@ def add(whole: Json) -> None:
     grants = upstream.get("grants")
     upstream |= {"access_judged": dict.fromkeys(NAMES, 0), "access_wrong": dict.fromkeys(NAMES, 0)}
     changed = expected.configuration_changed(whole)
-    if grants is None or changed or grants["maps"]["clock_jumps"] or not gaps.noted(whole):
+    if grants is None or changed or grants["maps"]["clock_jumps"] or not gaps.are_recorded(whole):
         return
     requests = requests_made(grants)
     upstream["access_judged"] = {"maps": grants["maps"]["seen"], "requests": requests}

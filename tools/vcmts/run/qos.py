@@ -31,7 +31,7 @@ def measurements(whole: Json) -> list[Json]:
     """The measurements of each service group that has some; empty if gaps were not recorded."""
     groups = whole.get("groups", [])
     found = [group["downstream"]["qos"] for group in groups if "qos" in group.get("downstream", {})]
-    return found if found and gaps.noted(whole) else []
+    return found if found and gaps.are_recorded(whole) else []
 
 
 def longest_delay(machine: gaps.GapTimes) -> float:

@@ -82,8 +82,8 @@ def decode_windows(config: Path, captured: Path, refused: Counter[str]) -> dict[
     from vcmts.witness.strict_upstream import decode_strictly
 
     windows = read_windows(captured)
-    places = sorted({window.group_index for window in windows})
-    groups = parse_groups(config.read_text(encoding="utf-8-sig"), places, config.parent)
+    indexes = sorted({window.group_index for window in windows})
+    groups = parse_groups(config.read_text(encoding="utf-8-sig"), indexes, config.parent)
     found = {"downstream": Results(), "upstream": Results()}
     for window in windows:
         group = groups[window.group_index]

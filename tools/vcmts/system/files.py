@@ -74,6 +74,7 @@ class Files:
 
 
 def number(text: str) -> int | str:
+    """The number of a text, with a prefix such as 0x if it is not decimal; else NOT_KNOWN."""
     try:
         return int(text, 0)
     except ValueError:

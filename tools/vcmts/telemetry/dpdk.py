@@ -50,8 +50,9 @@ def folders() -> list[Path]:
 
 
 def found(pid: int | None) -> Iterator[Path]:
-    for place in trusted_folders(folders()):
-        yield from matching(place, f"vcmtsd-{pid or '*'}/{SOCKET}")
+    """The sockets of a process, or of all; their processes may have ended."""
+    for folder in trusted_folders(folders()):
+        yield from matching(folder, f"vcmtsd-{pid or '*'}/{SOCKET}")
 
 
 def connect(path: Path) -> socket.socket | None:
@@ -75,11 +76,11 @@ def vcmtsd(pid: int | None = None) -> Iterator[Vcmtsd]:
     try:
         if not alive:
             raise MistakeError("no vcmtsd in service was found: start `vcmtsd run`")
-        is_served = [Vcmtsd(connection) for connection in alive]
-        if len(is_served) > 1:
-            pids = ", ".join(str(one.pid) for one in is_served)
+        served = [Vcmtsd(connection) for connection in alive]
+        if len(served) > 1:
+            pids = ", ".join(str(one.pid) for one in served)
             raise MistakeError(f"several are in service: choose one by --pid: {pids}")
-        yield is_served[0]
+        yield served[0]
     finally:
         for connection in alive:
             connection.close()

@@ -40,6 +40,7 @@ class Plane:
         return found
 
     def workers(self, *, anew: bool = False) -> list[Json]:
+        """State of all workers. `anew`: then restarts the search for their longest round."""
         found: list[Json] = self.ask("worker.list", anew=anew)["workers"]
         return found
 

@@ -24,9 +24,7 @@ def plain(text: str) -> str:
 def words(text: str) -> str:
     """Formats `code` in bold."""
     parts = re.split(r"`([^`]+)`", text)
-    shown = [
-        f"\\fB{plain(p)}\\fR" if key_path % 2 else plain(p) for key_path, p in enumerate(parts)
-    ]
+    shown = [f"\\fB{plain(p)}\\fR" if index % 2 else plain(p) for index, p in enumerate(parts)]
     return "".join(shown)
 
 
@@ -117,8 +115,8 @@ def overview(about: str, commands: dict[str, str], end: str, version: str) -> st
     shown += [".SH SYNOPSIS", "\\fBvcmts\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]..."]
     shown += [".SH DESCRIPTION", words(about), ".SH COMMANDS"]
     for name, text in commands.items():
-        page_text = f"\\fBvcmts\\-{plain(name)}\\fR(1)"
-        shown.append(entry(page_text, words(sentence(text)) + "."))
+        title = f"\\fBvcmts\\-{plain(name)}\\fR(1)"
+        shown.append(entry(title, words(sentence(text)) + "."))
     shown += [".SH NOTES", lines(end)]
     shown += [".SH EXIT STATUS", *(entry(status, text) for status, text in STATUS.items())]
     shown += [
