@@ -283,3 +283,9 @@ def test_damaged_files_are_refused_or_converted(data: st.DataObject) -> None:
     finally:
         path.unlink()
         path.parent.rmdir()
+
+
+def test_upstream_scheduler_is_set_by_config(convert: Converter) -> None:
+    """The project has a scheduler, which the configuration of a group adds."""
+    convert.values(vcmtsd(group(1, us_sched_enabled="true")))
+    assert "us_sched_enabled: left out: config.upstream.scheduler adds" in convert.messages

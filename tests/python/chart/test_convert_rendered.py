@@ -57,7 +57,7 @@ def test_device_without_resource_is_reported(convert: Converter) -> None:
         "qat_pci: taken as a device: a pod sees it only where a device plugin" in convert.messages
     )
     convert.values(vcmtsd(group(1, qat="no", qat_pci="1a:01.0")))
-    assert "qat_pci: left out: no accelerator is asked for by qat" in convert.messages
+    assert "qat_pci: left out: qat requests no accelerator" in convert.messages
 
 
 @needs_renderer

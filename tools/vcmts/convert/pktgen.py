@@ -10,9 +10,9 @@ MIXES = {"imix2": ("imix", "upstream-imix")}
 UNUSED_KEYS = {
     "num_sockets": "the traffic program runs on one",
     "cpu_socket_id": "the kubelet's topology manager chooses, or taskset",
-    "hpg_sz": "it takes the pages that there are",
-    "pf_index": "its ports are named by --network and --rphy",
-    "num_ports": "the list says it",
+    "hpg_sz": "it uses any free huge pages",
+    "pf_index": "--network and --rphy name its ports",
+    "num_ports": "the number of items in the list",
 }
 UNNAMED = {"network": "NETWORK", "rphy": "RPHY"}
 
@@ -23,7 +23,7 @@ def mixes(port: Map, notes: Notes) -> tuple[str, str]:
         return kind, kind
     if kind not in MIXES:
         notes.add(
-            port, "traffic_type", f"{kind} is not known: taken as imix2; --mix says any other"
+            port, "traffic_type", f"{kind} is not known: taken as imix2; --mix sets another one"
         )
     return MIXES.get(kind, MIXES["imix2"])
 

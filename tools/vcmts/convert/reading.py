@@ -164,15 +164,15 @@ def read(path: Path) -> Map:
 UNUSED_KEYS = {
     "service_group_config": "",
     "template_config": "there is no template: the configuration is that of the profile",
-    "socket_mem": "a process takes what its huge pages have: hugePages",
-    "socket_lim": "a process takes what its huge pages have: hugePages",
-    "app_stats": "counters cost nothing that could be saved, and are always there",
-    "us_sched_enabled": "there is no upstream scheduler: docs/limits.md",
-    "us_sched_id": "there is no upstream scheduler: docs/limits.md",
+    "socket_mem": "a process uses the huge pages of its pod: hugePages",
+    "socket_lim": "a process uses the huge pages of its pod: hugePages",
+    "app_stats": "counters cannot be turned off, as they cost almost nothing",
+    "us_sched_enabled": "config.upstream.scheduler adds a scheduler (docs/upstream-scheduler.md)",
+    "us_sched_id": "each group has its own scheduler, with config.upstream.scheduler",
     "tls_port": "managed over the control socket: kubectl exec POD -- vcmts control",
-    "vcmtsd_image": "the image is ours: image.repository",
-    "ds_core_type": "cores are those of the CPU manager, a pod's own: cores.layout",
-    "ds_core_pool_index": "cores are those of the CPU manager: cores.layout",
+    "vcmtsd_image": "image.repository names this project's image",
+    "ds_core_type": "the CPU manager gives a pod its own cores: cores.layout",
+    "ds_core_pool_index": "the CPU manager chooses the cores: cores.layout",
 }
 SOCKET = (
     "the kubelet's topology manager puts cores, pages and devices on one node; "
@@ -180,8 +180,8 @@ SOCKET = (
 )
 # Keys of the chart beside topology.
 CHART_KEYS = {
-    "serviceAccount": "pods ask nothing of the cluster, so that they need no rights",
-    "images": "the image is ours: image.repository",
+    "serviceAccount": "pods do not use the Kubernetes API, so they need no permissions",
+    "images": "image.repository names this project's image",
 }
 UNKNOWN = "not known"
 

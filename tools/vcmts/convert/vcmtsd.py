@@ -32,6 +32,7 @@ def profile_name(ofdm: int, modems: int, ending: str) -> str:
 
 
 def parse_profile(found: Map) -> str:
+    """The name of the profile of a group."""
     ofdm = found.number("num_ofdm", 1, 999)
     modems = found.number("num_subs", 1, 65535)
     cipher = found.choice("cm_crypto", ("aes", "des", "none")) or "aes"
@@ -52,6 +53,7 @@ def parse_profile(found: Map) -> str:
 
 
 def pci(found: Map, key: str) -> str | None:
+    """A PCI address, with the domain; None if the key is missing or empty."""
     text = found.text(key)
     if text is None:
         return None
@@ -88,7 +90,7 @@ def parse_crypto(found: Map, notes: Notes) -> Json:
     device = pci(found, "qat_pci")
     if not found.switch("qat", on="qat_on", off="qat_off"):
         if device:
-            notes.add(found, "qat_pci", "left out: no accelerator is asked for by qat")
+            notes.add(found, "qat_pci", "left out: qat requests no accelerator")
     elif device:
         notes.add(found, "qat_pci", DEVICE_NOTE)
         crypto |= {"provider": "cryptodev", "device": device}
@@ -98,17 +100,19 @@ def parse_crypto(found: Map, notes: Notes) -> Json:
 
 
 def parse_power(found: Map, notes: Notes) -> Json:
+    """Values of the pod for power management."""
     text = found.choice("power_mgmt", ("pm_off", "pm_on", "time_of_day"))
     if text in (None, "pm_off"):
         return {}
     if text == "time_of_day":
         notes.add(
-            found, "power_mgmt", "taken as policy balanced: server.power.busy_hours says the hours"
+            found, "power_mgmt", "taken as policy balanced: server.power.busy_hours sets the hours"
         )
     return {"server": {"power": {"policy": "balanced"}}}
 
 
 def parse_memory(found: Map, mode: str) -> Json:
+    """Values of the pod for huge pages."""
     size = found.choice("hpg_sz", PAGES) or "1Gi"
     amount = found.text("hpg_alloc_sz")
     if amount is None:
@@ -124,11 +128,12 @@ def parse_memory(found: Map, mode: str) -> Json:
 
 
 def parse_cores(found: Map, mode: str, notes: Notes) -> Json:
+    """Values of the pod for layout and cores."""
     layout = found.choice("core_config", LAYOUT_NAMES)
     count = found.number("num_lcores_required", 1, 1024)
     cores: Json = {"layout": layout} if layout else {}
     if count and mode == "shared":
-        notes.add(found, "num_lcores_required", "left out: worked out for the groups of a pod")
+        notes.add(found, "num_lcores_required", "left out: calculated for the groups of a pod")
     elif count:
         needed = next((item.threads for item in LAYOUTS if item.name == layout), 0)
         if count < needed + 1:
