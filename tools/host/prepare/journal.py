@@ -48,6 +48,7 @@ class Journal:
     handle: int = -1
 
     def entry(self, key: tuple[str, str]) -> Entry | None:
+        """The entry of a kind and target that is not undone."""
         return next((e for e in self.entries if e.key == key and not e.undone), None)
 
     def open_entries(self) -> list[Entry]:

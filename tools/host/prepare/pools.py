@@ -48,6 +48,7 @@ def variable(name: str) -> str:
 
 
 def pools(plan: Plan) -> dict[str, list[tuple[PlannedCard, Function]]]:
+    """The functions of each pool, with their cards, by name of the pool."""
     found: dict[str, list[tuple[PlannedCard, Function]]] = {}
     for card in plan.cards:
         for one in card.functions:

@@ -78,6 +78,7 @@ def parts_unchanged(step: Step, now: Any, before: Any) -> bool:
 
 
 def file_state(system: System, step: Step) -> Any:
+    """The link, or the text with mode and owner; None: no file."""
     path = system.path(step.target)
     try:
         found = path.lstat()
@@ -170,6 +171,7 @@ def value_restore(system: System, step: Step, before: Any) -> None:
 
 
 def options_state(system: System, step: Step) -> Any:
+    """Whether each wanted argument is configured."""
     try:
         found = json.loads(system.files.text(KERNELSTUB) or "{}")
         listed = found.get("user", {}).get("kernel_options", [])

@@ -59,6 +59,7 @@ class Fit:
 
 
 def check_options(arguments: argparse.Namespace) -> None:
+    """Raises MistakeError for options whose values the instance type determines."""
     for name in GIVEN:
         if getattr(arguments, name) is not None:
             raise MistakeError(
@@ -92,6 +93,7 @@ def driver_cycles(cloud: Cloud, data: published.Published, name: str, machine: s
 
 
 def instance_costs(cloud: Cloud, name: str, costs: Costs) -> Costs:
+    """The costs on the instance: with its driver's cycles, and curves per instance."""
     data = published.load()
     cycles = driver_cycles(cloud, data, name, costs.machine)
 
@@ -157,6 +159,7 @@ def limits(cloud: Cloud, name: str, question: Question, groups: int) -> dict[str
 
 
 def throughput(cloud: Cloud, name: str, question: Question, groups: int) -> Throughput:
+    """The rates of `groups` service groups within the limits of the instance."""
     rate = usage(question, [groups]).rates[0]
     found = limits(cloud, name, question, groups)
     least = min(found, key=lambda what: found[what])
@@ -293,6 +296,7 @@ def answer(
     arguments: argparse.Namespace,
     parse_question: Callable[[argparse.Namespace], tuple[Question, str]],
 ) -> Json:
+    """The answer as JSON. `parse_question`: of command.py, which imports this module."""
     cloud = cloud_types.load()
     names = cloud.named(arguments.cloud)
     check_options(arguments)

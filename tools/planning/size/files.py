@@ -79,6 +79,7 @@ class Files:
 
 
 def one(path: str) -> Json:
+    """Reads a file. Raises MistakeError if it is incomplete, or of another kind."""
     found = results.read(path, strict=False)
     kind = found.get("kind")
     if kind not in RESULTS:
@@ -95,6 +96,7 @@ def one(path: str) -> Json:
 
 
 def read(paths: list[str]) -> Files:
+    """Reads at most one file per kind. Raises MistakeError if they do not fit together."""
     by_kind: dict[str, Json] = {}
     names: dict[str, str] = {}
     for path in paths:

@@ -148,6 +148,7 @@ def _downstream(
 
 
 def rates(question: Question, kind: Kind, at_once: int) -> Rates:
+    """The rates of a group of this kind, with `at_once` active groups per socket."""
     rules, groups, costs = question.rules, kind.groups, kind.costs
     core = capacity(question, costs.downstream, costs.clock, rules.downstream_cores, at_once)
     thread = None
@@ -253,6 +254,7 @@ def interface_count(question: Question, total: int, shared: Receivers | None) ->
 
 
 def usage(question: Question, counts: Sequence[int]) -> Usage:
+    """What `counts` active groups, per kind, and their standby groups use of a server."""
     server, rules = question.server, question.rules
     active = sum(counts)
     standby = round_up(active * question.standby)

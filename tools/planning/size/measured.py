@@ -211,6 +211,7 @@ def curve(files: Files, direction: str, groups: Groups) -> Curve | None:
 
 
 def costs(files: Files, groups: Groups) -> Costs:
+    """The measured costs of these groups. Raises MistakeError if mix or cipher was not measured."""
     down = curve(files, "downstream", groups)
     if down is None:
         raise MistakeError("--machine: the downstream was not measured")

@@ -26,6 +26,7 @@ def at_once(published: Published, profile: SizingProfile, groups: int) -> int:
 
 
 def points(published: Published, profile: SizingProfile, share: float) -> dict[int, float]:
+    """Gbps of a core by number of groups per socket: `share` of the published figures."""
     names = profile.downstream or profile.total
     out: dict[int, float] = {}
     for groups, name in sorted(names.items()):
@@ -67,6 +68,7 @@ def upstream_curve(
 
 
 def costs(published: Published, machine: str, groups: Groups) -> Costs:
+    """The costs by the profile `machine`. Raises MistakeError if no figure is for such groups."""
     profile = profile_of(published, machine)
     if groups.mix != "imix" or groups.upstream_mix != "upstream-imix":
         raise MistakeError(

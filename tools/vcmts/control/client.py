@@ -108,8 +108,8 @@ class Client:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
 
     def call(self, method: str, /, **params: Any) -> Any:
-        """Calls a method and returns its result. Raises RefusedError, ClosedError, OSError also for
-        timeouts, and ValueError for an answer that is not JSON."""
+        """Calls a method and returns its result. Raises RefusedError, ClosedError, OSError such as
+        TimeoutError, and ValueError for an answer that is not JSON."""
         request = self._request(method, params)
         self._socket.sendall(json.dumps(request).encode())
         return result(self._answer())

@@ -28,6 +28,7 @@ def sequence(parent: Node, key: str, path: str) -> Sequence[object]:
 
 
 def children(parent: Node, key: str, path: str) -> list[tuple[Node, str]]:
+    """The maps of a list, each with its path; none if the key is missing."""
     nodes = sequence(parent, key, path)
     paths = [f"{path}.{key}[{index}]" for index in range(len(nodes))]
     return [(mapping(node, child), child) for node, child in zip(nodes, paths, strict=True)]
@@ -36,6 +37,7 @@ def children(parent: Node, key: str, path: str) -> list[tuple[Node, str]]:
 def read(
     node: Node, key: str, path: str, convert: Callable[[str], T], default: T | None = None
 ) -> T:
+    """The converted value of a key; `default` if the key is missing. Raises ConfigError."""
     text = node.get(key)
     if text is None and default is not None:
         return default
