@@ -173,6 +173,7 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 	uplink_flows_restart(&u->flows);
 	uplink_frames_restart(&u->frames);
 	uplink_rphy_restart(&u->rphy);
+	uplink_refused_restart(u->refused);
 	u->stopping = mix == NULL;
 	return 0;
 }

@@ -18,13 +18,15 @@ enum refused_kind {
 /* Packets sent by kind: [0] counted by the drop reasons of a group, [1] by those of a shared port. */
 struct refused_counts {
 	uint64_t packets[2][REFUSED_KINDS];
-	uint64_t bytes[2][REFUSED_KINDS]; /* without VLAN tag and CRC */
-	uint64_t ipv4[2][REFUSED_KINDS], ipv6[2][REFUSED_KINDS]; /* packets by EtherType */
+	/* packets: without VLAN tag and CRC; frames of modems: with MAC header and CRC */
+	uint64_t bytes[2][REFUSED_KINDS];
+	uint64_t ipv4[2][REFUSED_KINDS], ipv6[2][REFUSED_KINDS]; /* by EtherType; downstream only */
 };
 
-/* The drop reason that counts a kind. */
+/* The drop reason that counts a kind; `shared`: on a shared port. */
 const char *refused_reason(enum refused_kind kind, bool shared);
 
+/* Counts a packet of `bytes` bytes, but not in `ipv4` and `ipv6`. */
 void refused_count(struct refused_counts *c, enum refused_kind kind, bool shared, uint32_t bytes);
 
 void refused_add(struct refused_counts *sum, const struct refused_counts *part);

@@ -100,7 +100,10 @@ static bool frame_choose(struct uplink_refused *r, const struct uplink_grant *g,
 	};
 	f->h.privacy = f->key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE;
 	uplink_key_name(&f->h, f->key);
-	return frame_spoil(r, m, f);
+	if (!frame_spoil(r, m, f))
+		return false;
+	r->frames_until++; /* this call adds no packet */
+	return true;
 }
 
 static void frame_written(struct uplink_refused *r, const struct uplink_frame *f, uint8_t *frame,
@@ -154,6 +157,11 @@ struct rte_mbuf *uplink_refused_packet(struct uplink_refused *r, struct rte_mbuf
 	}
 	rte_pktmbuf_free(copy);
 	return NULL;
+}
+
+void uplink_refused_restart(struct uplink_refused *r) {
+	if (r != NULL)
+		r->counts = (struct refused_counts){0};
 }
 
 struct refused_counts uplink_refused_counts(const struct uplink_refused *r) {

@@ -54,6 +54,10 @@ void uplink_output_free(struct uplink_output *o) {
 	rte_mempool_free(o->own_pool);
 }
 
+void uplink_output_restart(struct uplink_output *o) {
+	o->reordered = o->segments = o->packets = o->bytes = o->backpressure = 0;
+}
+
 bool uplink_output_ready(struct uplink_output *o) {
 	unsigned missing = UPLINK_STOCK - o->stock_count;
 

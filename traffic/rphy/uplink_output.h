@@ -42,8 +42,8 @@ struct uplink_output {
 	uint16_t vlan; /* of the group on this port; 0: none */
 	uint8_t family; /* IP family */
 	uint32_t headers_size; /* Ethernet header to session ID */
-	uint32_t capacity; /* bytes after the session ID */
-	bool drop; /* drop packets that the port refuses */
+	uint32_t capacity; /* maximum bytes after the session ID, by the MTU */
+	bool drop; /* drop packets that the port refuses; they count in neither `packets` nor `bytes` */
 	struct witness *witness; /* or NULL */
 	/* Returns a faulty copy of packet `m` for the CMTS to drop, sent after `m`; NULL: none. `headers`
 	 * is the number of bytes up to the end of the session ID. */
@@ -72,25 +72,28 @@ struct uplink_output {
 	uint64_t segments; /* PSP segments in all packets */
 	uint64_t packets; /* accepted by the port */
 	uint64_t bytes;
-	uint64_t backpressure;
+	uint64_t backpressure; /* bursts that the port accepted only in part */
 };
 
-/* Creates the buffers for packets of `groups` uplinks with at most this MTU. Returns NULL after a
- * message. */
+/* Creates the buffers for packets of `groups` uplinks with at most this MTU (IP header and payload). Returns
+ * NULL after a message. The caller frees it with rte_mempool_free(). */
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
 
-/* `packets` NULL: creates a pool of its own. Returns 0, or -1 after a message. The caller frees it
- * with uplink_output_free() in either case. */
+/* `o` must be zeroed. `packets`: a pool from uplink_output_pool() that outlives `o`; NULL: creates its own.
+ * Returns 0, or -1 after a message. The caller frees it with uplink_output_free() in either case. */
 int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
 			 struct rte_mempool *packets);
 
 /* Also frees pending packets. */
 void uplink_output_free(struct uplink_output *o);
 
-/* Whether no packet is pending and the stock suffices for a round. */
+/* Sets all counts to 0. */
+void uplink_output_restart(struct uplink_output *o);
+
+/* Fills the stock. Returns whether that succeeded and no packet is pending. */
 bool uplink_output_ready(struct uplink_output *o);
 
-/* Adds a closed packet and the entries of the packets that end in it. */
+/* Adds a closed packet, and copies the entries of the packets that end in it. Takes ownership of `m`. */
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count);
 

@@ -50,8 +50,10 @@ void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_chann
 		channel->has_requests = config->request_session != 0;
 		channel->has_ranging = config->ranging_session != 0;
 		session_set(r, &channel->data, &channel->session_id, config->session);
-		session_set(r, &channel->requests, &channel->request_id, config->request_session);
-		session_set(r, &channel->ranging, &channel->ranging_id, config->ranging_session);
+		session_set(r, &channel->requests, &channel->request_session_id,
+			    config->request_session);
+		session_set(r, &channel->ranging, &channel->ranging_session_id,
+			    config->ranging_session);
 	}
 }
 
@@ -63,7 +65,7 @@ void uplink_rphy_free(struct uplink_rphy *r) {
 
 void uplink_rphy_restart(struct uplink_rphy *r) {
 	r->bursts = r->segments = r->request_records = 0;
-	r->output.packets = r->output.bytes = r->output.backpressure = 0;
+	uplink_output_restart(&r->output);
 }
 
 static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct uplink_session *s,

@@ -39,8 +39,8 @@ struct uplink_session {
 	struct shadow_burst *shadow;
 	struct rte_mbuf *open; /* packet being filled, or NULL */
 	uint64_t opened; /* TSC at which it was opened */
-	uint16_t sequence;
-	uint16_t count; /* segments in it */
+	uint16_t sequence; /* PSP sequence number of the open or next packet */
+	uint16_t count; /* segments in the open packet */
 	uint16_t ended_count;
 	uint16_t index; /* index in uplink_output.open */
 	uint8_t headers[DEPI_ENCAP_MAX];
@@ -48,13 +48,16 @@ struct uplink_session {
 	struct uplink_ended ended[UPLINK_OPEN_ENDED];
 };
 
-/* Frees the open packets. */
+/* Frees the open packets of all sessions. */
 void uplink_sessions_discard(struct uplink_output *o);
 
-/* Creates a session with L2TPv3 session ID `id`. */
+/* Creates a session with L2TPv3 session ID `id` in `s`, which must be zeroed. */
 void uplink_session_create(struct uplink_session *s, const struct uplink_output *o, uint32_t id);
 
-/* Adds a PSP segment that must not be split. */
+/* The functions below open a packet at TSC `now` if none is open. It uses a buffer of the stock, which must
+ * not be empty (uplink_output_ready()). */
+
+/* Adds a PSP segment that must not be split. `begin`, `end`: it is the first, last of a burst. */
 void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool begin, bool end,
 			 const uint8_t *bytes, uint32_t size, uint64_t now);
 
@@ -62,7 +65,7 @@ void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool
 void uplink_session_payload(struct uplink_output *o, struct uplink_session *s, const uint8_t *bytes,
 			    uint32_t size, uint64_t now);
 
-/* Adds an entry of packets that end in the open packet. */
+/* Adds an entry of packets that end in the open packet, which must exist. Closes it if it is full of entries. */
 void uplink_session_ended(struct uplink_output *o, struct uplink_session *s,
 			  const struct uplink_ended *ended);
 

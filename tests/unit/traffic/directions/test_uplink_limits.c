@@ -7,6 +7,7 @@
 
 #define DEPTH 64 /* capacity of the ports' rings, packets */
 
+#include "refused/kinds.h"
 #include "test_main.h"
 #include "uplink_kit.h"
 #include "wire/docsis_mac.h"
@@ -168,18 +169,62 @@ static void discard(void) {
 		rte_pktmbuf_free_bulk(packets, n);
 }
 
+static void run_discarding(uint64_t packets) {
+	while (!uplink_empty(rig.uplink)) {
+		if (uplink_kit_made() >= packets)
+			uplink_stop(rig.uplink);
+		send_rounds(1);
+		discard();
+	}
+}
+
+/* Frames of modems that the CMTS must drop. */
+static uint64_t refused_frames(void) {
+	struct refused_counts counts = uplink_refused_sent(rig.uplink);
+	uint64_t sum = 0;
+
+	for (unsigned kind = REFUSED_CLEAR; kind <= REFUSED_SOURCE; kind++)
+		sum += counts.packets[0][kind];
+	return sum;
+}
+
+TEST(one_frame_in_every_is_refused) {
+	uint64_t made = 0;
+
+	rig.sg.modem_count = 2;
+	rig.sg.upstream.verify_source = true;
+	rig.refuse_every = 32;
+	uplink_kit_start("84", 0);
+	run_discarding(20000);
+	for (uint32_t s = 0; s < 3; s++) /* streams with segment headers */
+		made += uplink_made(rig.uplink, s);
+	assert_int_equal(refused_frames(), (made + 1) / 32);
+}
+
+TEST(restart_resets_all_counts) {
+	struct uplink_counts counts;
+
+	rig.refuse_every = 32;
+	rig.reorder_every = 2;
+	uplink_kit_start("84", 0);
+	run_discarding(20000);
+	uplink_counts(rig.uplink, &counts);
+	assert_true(counts.psp_segments > 0 && counts.reordered > 0 && refused_frames() > 0);
+	assert_int_equal(uplink_restart(rig.uplink, &rig.sg, NULL, 0, rte_rdtsc()), 0);
+	uplink_counts(rig.uplink, &counts);
+	assert_int_equal(counts.packets, 0);
+	assert_int_equal(counts.psp_segments, 0);
+	assert_int_equal(counts.reordered, 0);
+	assert_int_equal(refused_frames(), 0);
+}
+
 /* Each 4,096th grant contains a management message, which may span grants and is not a packet. */
 TEST(management_message_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
 	rig.uplink = uplink_kit_create("1280", 0, 1000);
-	while (!uplink_empty(rig.uplink)) {
-		if (uplink_kit_made() >= 200000)
-			uplink_stop(rig.uplink);
-		send_rounds(1);
-		discard();
-	}
+	run_discarding(200000);
 	uplink_counts(rig.uplink, &counts);
 	assert_int_equal(uplink_sent(rig.uplink), uplink_kit_made());
 	assert_int_equal(uplink_sent_bytes(rig.uplink), uplink_sent(rig.uplink) * 1280);

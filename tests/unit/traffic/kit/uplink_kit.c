@@ -40,6 +40,8 @@ int uplink_kit_set_up(void **state) {
 	memset(&rig.received, 0, sizeof(rig.received));
 	rig.uplink = NULL;
 	rig.scheduled = false;
+	rig.refuse_every = rig.reorder_every = 0;
+	rig.impair = (struct impair_shares){0};
 	return 0;
 }
 
@@ -64,6 +66,9 @@ struct uplink *uplink_kit_create(const char *mix, uint64_t rate, uint32_t grant)
 		.seed = UPLINK_KIT_SEED,
 		.streams = rig.stream_capacity,
 		.scheduled = rig.scheduled,
+		.refuse_every = rig.refuse_every,
+		.reorder_every = rig.reorder_every,
+		.impair = rig.impair,
 	};
 	char error[128];
 

@@ -60,6 +60,8 @@ struct uplink_kit {
 	struct uplink *uplink;
 	bool scheduled; /* modems wait for grants in MAPs; bursts have various sizes */
 	uint32_t stream_capacity; /* for a group that changes; 0: it does not change */
+	uint32_t refuse_every, reorder_every; /* as in struct uplink_options */
+	struct impair_shares impair; /* of scheduled modems */
 
 	struct rig_received received;
 };
