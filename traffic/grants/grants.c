@@ -69,14 +69,22 @@ bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uin
 	return true;
 }
 
-bool grants_draw(struct grants *g, enum impairment kind) {
-	double share = g->impair.share[kind];
+static double draw(struct grants *g) {
+	return (double)(random_next(&g->random) >> 11) * 0x1p-53;
+}
 
-	return share > 0 && (double)(random_next(&g->random) >> 11) * 0x1p-53 < share;
+enum impairment grants_draw_map(struct grants *g) {
+	const double *share = g->impair.share;
+	double drawn = draw(g);
+
+	if (drawn < share[IMPAIR_MAP_LOSS])
+		return IMPAIR_MAP_LOSS;
+	return drawn < share[IMPAIR_MAP_LOSS] + share[IMPAIR_MAP_LATE] ? IMPAIR_MAP_LATE
+								       : IMPAIRMENTS;
 }
 
 bool grants_draw_request_loss(struct grants *g) {
-	bool lost = grants_draw(g, IMPAIR_REQUEST_LOSS);
+	bool lost = draw(g) < g->impair.share[IMPAIR_REQUEST_LOSS];
 
 	g->result.requests_lost += lost;
 	return lost;

@@ -55,7 +55,7 @@ struct grants {
 	bool ucd_known[SG_MAX_UPSTREAM_CHANNELS];
 	uint8_t ucd_count[SG_MAX_UPSTREAM_CHANNELS];
 	struct map_watch watches[SG_MAX_UPSTREAM_CHANNELS];
-	/* counts of this file; access_counts() has those of the modems */
+	/* counts of traffic/grants and of the bursts sent; grants_result() adds the others */
 	struct grants_result result;
 };
 
@@ -75,8 +75,8 @@ unsigned grants_receive_maps(struct grants *g, struct rte_mbuf **frames, unsigne
 /* Runs a round: advances the time and lets the modems decide. */
 void grants_round(struct grants *g);
 
-/* Queues a packet of `size` bytes, MAC header and CRC included, for the stream. Returns false if
- * the queue is full. */
+/* Queues a packet of `size` bytes, MAC header and CRC included, for the stream at TSC `now`. Returns
+ * false if the queue is full. */
 bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uint64_t now);
 
 /* The next event whose minislots are over, or NULL. The caller must release it with grants_done(). */
@@ -88,7 +88,7 @@ static inline uint8_t grants_unit(const struct grants *g, uint32_t stream) {
 	return g->units[stream];
 }
 
-/* Draws whether an impairment loses a request. */
+/* Draws whether an impairment loses a request, and counts it. */
 bool grants_draw_request_loss(struct grants *g);
 
 /* Discards the stream's first packet, of `size` bytes in its queue. Returns false without effect if
@@ -98,7 +98,8 @@ bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size);
 /* Whether the queues are empty and all decided bursts sent, except for modems that request endlessly. */
 bool grants_idle(const struct grants *g);
 
-/* Draws whether an impairment happens. */
-bool grants_draw(struct grants *g, enum impairment kind);
+/* Draws the impairment of a MAP; IMPAIRMENTS: none. */
+enum impairment grants_draw_map(struct grants *g);
 
+/* Gets all counts, also those of the modems and MAP pseudowires. */
 void grants_result(const struct grants *g, struct grants_result *out);

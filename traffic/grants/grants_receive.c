@@ -49,6 +49,7 @@ static uint64_t grants_time(struct grants *g) {
 static void map_process(struct grants *g, uint32_t channel, const struct management *m) {
 	struct map map;
 	uint64_t now = grants_time(g), heard = now + g->interleaver;
+	enum impairment impairment;
 
 	if (map_read(&map, m->version, m->body, m->body_size) != MAP_OK ||
 	    map_check(&map) != MAP_OK) {
@@ -60,11 +61,12 @@ static void map_process(struct grants *g, uint32_t channel, const struct managem
 	map_watch_check(&g->watches[channel], g->sg, channel, &map, now, &g->result.watched);
 	if (!g->ucd_known[channel])
 		ucd_learn(g, channel, map.ucd_count);
-	if (grants_draw(g, IMPAIR_MAP_LOSS)) {
+	impairment = grants_draw_map(g);
+	if (impairment == IMPAIR_MAP_LOSS) {
 		g->result.maps_lost++;
 		return;
 	}
-	if (grants_draw(g, IMPAIR_MAP_LATE)) {
+	if (impairment == IMPAIR_MAP_LATE) {
 		g->result.maps_delayed++;
 		heard += LATE;
 	}

@@ -111,7 +111,6 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 	if (sums_fit(out))
 		return true;
 	snprintf(error, size,
-		 "the shares of packets, of bursts or of frames sum up to more "
-		 "than 1");
+		 "the shares of packets, bursts, frames, MAPs or modems sum up to more than 1");
 	return false;
 }

@@ -12,7 +12,7 @@ enum impairment {
 	IMPAIRMENTS, /* no impairment */
 };
 
-/* What an impairment hits. At most one hits each packet, burst or frame. */
+/* What an impairment hits. At most one hits each packet, burst, frame, MAP or modem. */
 enum impair_target {
 	IMPAIR_PACKET,
 	IMPAIR_BURST,
@@ -35,7 +35,7 @@ bool impair_any_of(const struct impair_shares *shares, enum impair_target target
 
 /*
  * Parses KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`
- * (IMPAIR_ERROR bytes) for a name that is unknown or given twice, a malformed share, or a sum above 1. The
+ * (`size` bytes; IMPAIR_ERROR suffices) for a name that is unknown or given twice, a malformed share, or a sum above 1. The
  * message for an unknown name lists the known ones.
  */
 #define IMPAIR_ERROR 512

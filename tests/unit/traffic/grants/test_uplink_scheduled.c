@@ -7,6 +7,8 @@
 #include "granting_kit.h"
 #include "grants/grants.h"
 #include "test_main.h"
+#include "wire/management.h"
+#include "wire/map.h"
 #include "wire/segment.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
@@ -181,6 +183,28 @@ TEST(invalid_messages_are_counted) {
 	rte_pktmbuf_mtod(m, uint8_t *)[34 + 3] ^= 0x40;
 	assert_int_equal(uplink_receive_maps(rig.uplink, &m, 1), 1);
 	rte_pktmbuf_free(m);
+}
+
+/* The sum of both shares is 100 %, so no MAP remains. */
+TEST(each_map_is_lost_or_late) {
+	struct map map = {.version = 5, .channel = 1, .count = 2};
+	struct management m = {.version = 5, .type = MANAGEMENT_MAP};
+	struct grants_result result;
+	uint8_t body[MAP_BODY_MAX], message[128];
+
+	map.elements[0] = (struct map_element){0x3000, 0, MAP_LONG};
+	map.elements[1] = (struct map_element){0, 100, MAP_NULL};
+	m.body = body;
+	m.body_size = map_write(body, sizeof(body), &map);
+	rig.impair.share[IMPAIR_MAP_LOSS] = rig.impair.share[IMPAIR_MAP_LATE] = 0.5;
+	granting_kit_start("84", 1000000);
+	for (unsigned i = 0; i < 100; i++)
+		granting_kit_receive(granting_kit_packet(
+			0, message, management_write(&m, message, sizeof(message))));
+	uplink_grants(rig.uplink, &result);
+	assert_int_equal(result.maps, 100);
+	assert_in_range(result.maps_lost, 30, 70);
+	assert_int_equal(result.maps_lost + result.maps_delayed, 100);
 }
 
 TEST(group_without_grants_settings_is_rejected) {
