@@ -11,7 +11,7 @@
 #include "follow/follow_events.h"
 #include "platform/secret/secret_memory.h"
 
-#define SAMPLE_MS 100 /* between looks at the received packets */
+#define SAMPLE_MS 100 /* between samples of the received packets */
 #define RETRY_MS 100 /* between a failed request and its repetition */
 
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
@@ -59,12 +59,12 @@ json_t *follow_json(const struct follow *f) {
 	return follow_times_json(&f->times, f->changes, held);
 }
 
-/* Reports the first error since the last subscription, and schedules a retry. Returns false. */
+/* Prints the first error since the last subscription, and schedules a retry. Returns false. */
 static bool error(struct follow *f) {
 	f->retry_at = rte_rdtsc() + f->tsc_hz / 1000 * RETRY_MS;
-	if (!f->silent)
+	if (!f->error_printed)
 		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path, f->link.error);
-	f->silent = true;
+	f->error_printed = true;
 	return false;
 }
 
@@ -91,8 +91,8 @@ static bool is_among(const uint32_t *ids, unsigned count, uint32_t id) {
 
 /* Remembers a group that gets no traffic, so that its error is reported only once. */
 static void group_refuse(struct follow *f, uint32_t id) {
-	if (f->refused_count < SERVER_MAX_GROUPS)
-		f->refused[f->refused_count++] = id;
+	if (f->without_traffic_count < SERVER_MAX_GROUPS)
+		f->without_traffic[f->without_traffic_count++] = id;
 }
 
 static bool new_group_offer(struct follow *f, const struct service_group *sg) {
@@ -124,7 +124,7 @@ static bool new_groups_offer(struct follow *f, const struct server_config *confi
 		const struct service_group *sg = &config->groups[g];
 
 		if (is_among(f->ids, f->count, sg->id) ||
-		    is_among(f->refused, f->refused_count, sg->id))
+		    is_among(f->without_traffic, f->without_traffic_count, sg->id))
 			continue;
 		if (new_group_offer(f, sg)) {
 			*more = true;
@@ -189,10 +189,10 @@ static bool join(struct follow *f) {
 		f->link.error = "the server reports no sequence number of its events";
 	if (reported) {
 		f->sequence = json_integer_value(sequence);
-		f->lost = f->known || json_integer_value(generation) != 0;
-		f->joined = f->known = true;
-		f->within = f->silent = false;
-		f->request_id = f->answered_at = 0;
+		f->lost = f->joined_before || json_integer_value(generation) != 0;
+		f->joined = f->joined_before = true;
+		f->in_change = f->error_printed = false;
+		f->request_id = f->complete_until = 0;
 	}
 	json_decref(answer);
 	return reported || error(f);
@@ -200,7 +200,7 @@ static bool join(struct follow *f) {
 
 /* The traffic must apply a removal before later events, as a modem that is added again restarts. */
 static bool has_removed(const struct follow *f) {
-	for (unsigned i = 0; !f->within && i < f->count; i++) {
+	for (unsigned i = 0; !f->in_change && i < f->count; i++) {
 		if (f->groups[i].removed)
 			return true;
 	}
@@ -289,14 +289,14 @@ static bool frames_unresolved(const struct follow *f) {
 
 /* Sends a request if frames are unresolved: changes that may explain them precede the response. */
 static void server_request(struct follow *f) {
-	if (f->request_id != 0 || f->answered_at != 0 || !frames_unresolved(f))
+	if (f->request_id != 0 || f->complete_until != 0 || !frames_unresolved(f))
 		return;
 	f->requested_at = rte_rdtsc();
 	f->request_id = server_link_send(&f->link, "server.info", NULL);
 }
 
 static bool changes_read(struct follow *f, int wait_ms) {
-	bool quiet = !f->within && groups_settle(f) && !groups_dirty(f);
+	bool quiet = !f->in_change && groups_settle(f) && !groups_dirty(f);
 
 	if (quiet && rte_rdtsc() >= f->sample_at) {
 		groups_sample(f);
@@ -314,7 +314,7 @@ void follow_step(struct follow *f, int wait_ms) {
 		groups_known(f, rte_rdtsc()); /* no server can report changes */
 		return;
 	}
-	if (f->within)
+	if (f->in_change)
 		return;
 	complete = is_complete(f);
 	groups_settle(f);
@@ -322,8 +322,8 @@ void follow_step(struct follow *f, int wait_ms) {
 	if (!complete || groups_dirty(f) || !groups_settle(f))
 		return;
 	follow_times_current(&f->times, rte_rdtsc());
-	if (f->answered_at != 0)
-		groups_known(f, f->answered_at);
-	f->answered_at = 0;
+	if (f->complete_until != 0)
+		groups_known(f, f->complete_until);
+	f->complete_until = 0;
 	server_request(f);
 }

@@ -27,33 +27,44 @@ struct follow {
 	struct follow_group groups[SERVER_MAX_GROUPS]; /* by index of the traffic */
 	uint32_t ids[SERVER_MAX_GROUPS];
 	const char *names[SERVER_MAX_GROUPS];
-	unsigned count; /* includes an added group once its traffic is offered */
-	uint32_t refused[SERVER_MAX_GROUPS]; /* IDs of groups without traffic */
-	unsigned refused_count;
-	struct groups_offer offer;
+	unsigned
+		count; /* includes removed groups, and an added one once it is offered to the polling thread */
+	uint32_t without_traffic
+		[SERVER_MAX_GROUPS]; /* IDs of added groups that cannot get traffic */
+	unsigned without_traffic_count;
+	struct groups_offer
+		offer; /* the latest added group; the polling thread may not have applied it */
 	struct server_config kept[SERVER_MAX_GROUPS]; /* configurations that contain added groups */
 	unsigned kept_count;
 	uint64_t tsc_hz;
 	bool joined; /* subscribed to events */
-	bool known; /* the groups match a past state of the server */
+	/* subscribed at least once; a later subscription requests the configuration, as events may be missing */
+	bool joined_before;
 	/* events are missing: the groups must be compared with the server's configuration */
 	bool lost;
-	bool within; /* a change is prepared and not yet applied */
-	bool change_reported; /* a change was reported since the latest look */
-	int64_t sequence; /* number of the first event that the groups do not include */
+	bool in_change; /* the server has prepared a change and not applied it yet */
+	bool change_reported; /* the server reported a change after the latest sample, which is then invalid */
+	int64_t sequence; /* number of the next event; the groups include lower ones */
 	uint64_t request_id; /* ID of the request for which unresolved frames wait; 0: none */
-	uint64_t requested_at, answered_at; /* TSC; 0: no request, or the traffic is informed */
-	uint64_t sample_at, retry_at; /* TSC of the earliest next look and retry */
-	bool silent; /* the missing answer was reported */
-	uint64_t changes; /* offered to the traffic of all groups */
+	uint64_t requested_at; /* TSC at which the latest request was sent */
+	/* TSC; the server has reported all changes before it. 0: none, or the traffic is informed */
+	uint64_t complete_until;
+	uint64_t sample_at,
+		retry_at; /* TSC of the earliest next sample, and repetition of a failed request */
+	bool error_printed; /* since the latest subscription; further errors are not printed */
+	uint64_t changes; /* number of changes offered, sum of all groups */
 	struct follow_times times;
 };
 
-/* Sets the capacity of streams for traffic that follows `sg`, from its current size. */
+/* Sets the capacities of streams for traffic that follows `sg`: several times those of `sg`, as released
+ * stream numbers rest. */
 void follow_options(struct traffic_options *o, const struct service_group *sg);
 
-/* Follows for the groups of `all`, created with follow_options() of `sgs`. `path` must outlive `f`.
- * Returns 0, or -1 after a message. The caller frees it with follow_free() in either case. */
+/*
+ * Prepares to follow the server at socket `path` for the groups of `all`, created of `sgs` with
+ * follow_options(). Does not connect yet. `path`, `all` and `sgs` must outlive `f`. Returns 0, or -1 after a
+ * message. The caller frees it with follow_free() in either case.
+ */
 int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz);
 
@@ -63,6 +74,9 @@ void follow_free(struct follow *f);
 /* Changes for a summary, when no thread polls any more. The caller owns the result. */
 json_t *follow_json(const struct follow *f);
 
-/* Must be called repeatedly by a thread that polls no packets. Waits for events up to `wait_ms`,
- * and longer for answers of the server. */
+/*
+ * Must be called repeatedly by a thread that polls no packets. Waits up to `wait_ms` for events, and up to
+ * SERVER_LINK_TIMEOUT_MS for a response. Prints the first error of a connection, and retries. Without a
+ * connection, unresolved frames get their verdict by the known changes.
+ */
 void follow_step(struct follow *f, int wait_ms);

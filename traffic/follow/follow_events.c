@@ -24,8 +24,8 @@ struct follow_group *follow_find(struct follow *f, uint32_t id) {
 
 /* Whether the group gets no traffic; its events are ignored. */
 static bool is_refused(const struct follow *f, uint32_t id) {
-	for (unsigned i = 0; i < f->refused_count; i++) {
-		if (f->refused[i] == id)
+	for (unsigned i = 0; i < f->without_traffic_count; i++) {
+		if (f->without_traffic[i] == id)
 			return true;
 	}
 	return false;
@@ -162,15 +162,15 @@ static void event_apply(struct follow *f, const json_t *event) {
 	if (is_text(name, "missed")) {
 		f->sequence = sequence; /* the next event has the same number */
 		f->lost = f->change_reported = true;
-		f->within = false;
+		f->in_change = false;
 		return;
 	}
 	f->lost = f->lost || sequence > f->sequence;
 	f->sequence = sequence + 1;
 	if (is_text(name, "prepared")) {
-		f->within = f->change_reported = true;
+		f->in_change = f->change_reported = true;
 	} else if (is_text(name, "applied")) {
-		f->within = false;
+		f->in_change = false;
 		follow_times_applied(&f->times, rte_rdtsc());
 	} else if (is_text(name, "object") && !f->lost) {
 		f->lost = !object_event(f, event);
@@ -185,6 +185,6 @@ void follow_event(struct follow *f, const json_t *message) {
 		event_apply(f, json_object_get(message, "params"));
 	} else if (f->request_id != 0 && (uint64_t)json_integer_value(id) == f->request_id) {
 		f->request_id = 0;
-		f->answered_at = f->requested_at;
+		f->complete_until = f->requested_at;
 	}
 }

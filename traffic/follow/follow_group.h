@@ -36,9 +36,9 @@ struct follow_streams {
 	/* index of the set that the traffic uses; the other one is for the next change */
 	bool current;
 	uint32_t modems; /* capacity of modems */
-	struct follow_sample sample; /* the latest look before every unreported change */
+	struct follow_sample sample; /* the latest that precedes every change not reported yet */
 	struct follow_sample latest; /* a change may precede it */
-	uint32_t samples; /* number of looks */
+	uint32_t samples; /* number of valid samples */
 	uint32_t *first_sample; /* by stream: value of `samples` when it started */
 	/* rewrites of streams that the server had since the traffic's latest generation */
 	struct rewrite_between *between;

@@ -261,7 +261,7 @@ bool follow_streams_changed(const struct follow_streams *s, const bool *changed,
 	return true;
 }
 
-/* A stream that started after the look had received nothing at that time. */
+/* A stream that started after the sample had received nothing at that time. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count) {
 	const struct follow_set *current = &s->sets[s->current];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The streams of one direction of a group that changes: their numbers, and the received packets at
- * the latest looks. */
+ * the latest samples. */
 #pragma once
 
 #include "follow/follow_group.h"
@@ -21,7 +21,7 @@ void follow_streams_free(struct follow_streams *s);
 /* Records the received packets of each stream from `p`. */
 void follow_streams_sample(struct follow_streams *s, const struct proof *p);
 
-/* Confirms that no change was made before the latest look. */
+/* Confirms that no change was made before the latest sample. */
 void follow_streams_sample_valid(struct follow_streams *s);
 
 /*

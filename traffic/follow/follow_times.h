@@ -26,8 +26,8 @@ void follow_times_applied(struct follow_times *t, uint64_t now);
 void follow_times_current(struct follow_times *t, uint64_t now);
 
 /*
- * {"changes", "behind_us", "held_us"}: number of changes offered, delay of the traffic as latency
- * percentiles, and `paused`, the longest time in TSC cycles that applying a change stopped the traffic. The
- * caller owns the result.
+ * {"changes", "behind_us", "held_us"}: number of changes offered, delay of the traffic as percentiles, and
+ * `paused` in us. `paused` is the longest time, in TSC cycles, that applying a change stopped the traffic.
+ * The caller owns the result.
  */
 json_t *follow_times_json(const struct follow_times *t, uint64_t changes, uint64_t paused);

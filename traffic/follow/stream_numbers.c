@@ -8,8 +8,8 @@
 struct numbered {
 	struct stream_key key;
 	uint32_t number;
-	uint32_t round; /* the last numbering that requested it */
-	bool fresh;
+	uint32_t numbering; /* the last one that requested it */
+	bool fresh; /* added after the last completed numbering */
 	struct numbered *next; /* list of numbers to release */
 };
 
@@ -40,10 +40,11 @@ void stream_numbers_free(struct stream_numbers *n) {
 }
 
 void stream_numbers_begin(struct stream_numbers *n) {
-	n->round++;
+	n->numbering++;
 }
 
-/* A number that was never used (`since` is 0) need not rest. */
+/* Gives the oldest released number to a stream. Returns NULL if the number must rest, or memory is short.
+ * A number that was never used (`since` is 0) need not rest. */
 static struct numbered *numbered_add(struct stream_numbers *n, const struct stream_key *key,
 				     uint64_t now) {
 	uint32_t number = n->released[n->first];
@@ -74,7 +75,7 @@ uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, u
 
 	if (stream == NULL)
 		return NO_STREAM_NUMBER;
-	stream->round = n->round;
+	stream->numbering = n->numbering;
 	*fresh = stream->fresh;
 	return stream->number;
 }
@@ -85,9 +86,10 @@ uint32_t stream_number_find(const struct stream_numbers *n, const struct stream_
 	return known != NULL ? (*known)->number : NO_STREAM_NUMBER;
 }
 
+/* Context of twalk_r(). */
 struct ending {
-	uint32_t round;
-	struct numbered *unused;
+	uint32_t numbering; /* the one that ends */
+	struct numbered *unused; /* list of streams that it did not request */
 };
 
 static void numbered_end(const void *node, VISIT which, void *context) {
@@ -97,14 +99,14 @@ static void numbered_end(const void *node, VISIT which, void *context) {
 	if (which != postorder && which != leaf)
 		return;
 	stream->fresh = false;
-	if (stream->round == e->round)
+	if (stream->numbering == e->numbering)
 		return;
 	stream->next = e->unused;
 	e->unused = stream;
 }
 
 void stream_numbers_end(struct stream_numbers *n, uint64_t now) {
-	struct ending e = {.round = n->round};
+	struct ending e = {.numbering = n->numbering};
 
 	twalk_r(n->tree, numbered_end, &e);
 	while (e.unused != NULL) {

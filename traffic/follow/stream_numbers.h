@@ -23,7 +23,7 @@ struct stream_numbers {
 	uint32_t *released; /* ring of released numbers, the oldest first */
 	uint64_t *since; /* by number: TSC of its release */
 	uint32_t first, released_count;
-	uint32_t round; /* counts numberings */
+	uint32_t numbering; /* number of the current one */
 	uint64_t rest; /* TSC cycles before reuse */
 };
 
@@ -32,11 +32,12 @@ bool stream_numbers_create(struct stream_numbers *n, uint32_t capacity, uint64_t
 
 void stream_numbers_free(struct stream_numbers *n);
 
-/* Begins a numbering, which must request the number of every stream. */
+/* Begins a numbering, which must request the number of every stream. Without stream_numbers_end() it is
+ * abandoned: the next one replaces it, and new streams stay fresh. */
 void stream_numbers_begin(struct stream_numbers *n);
 
 /* The number of a stream at TSC `now`; `fresh` gets whether it is new since the last completed
- * numbering. NO_STREAM_NUMBER: none is free now, or memory is short. */
+ * numbering. NO_STREAM_NUMBER: none is free, the oldest free one must rest, or memory is short. */
 uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, uint64_t now,
 		       bool *fresh);
 

@@ -121,7 +121,7 @@ TEST(group_with_separate_ports_is_rejected) {
 	set_second_group(true);
 	update();
 	assert_int_equal(rig.groups.count, 1);
-	assert_int_equal(following.refused_count, 1);
+	assert_int_equal(following.without_traffic_count, 1);
 	rig_collect(&rig, follow_frames, FOLLOW_PACKETS, NULL);
 	rig_send_frames(&rig, follow_frames, FOLLOW_PACKETS);
 	totals = rig_totals(&rig.groups);
