@@ -21,7 +21,7 @@ void due_free(struct due *d) {
 	*d = (struct due){0};
 }
 
-/* The lower number precedes at equal keys, so that the same calls give the same order. */
+/* A total order: entries with equal keys are popped by their numbers, so that runs are reproducible. */
 static bool before(const struct due_entry *a, const struct due_entry *b) {
 	return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
@@ -60,7 +60,7 @@ void due_remove(struct due *d, uint32_t number) {
 	for (uint32_t i = 0; i < count; i++)
 		if (d->heap[i].number != number)
 			d->heap[kept++] = d->heap[i];
-	/* in-place heap: entry i is written only after it was read */
+	/* The new heap grows in the same array: due_add() writes no entry after i, which was just read. */
 	for (uint32_t i = 0; i < kept; i++)
 		due_add(d, d->heap[i].key, d->heap[i].number);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A priority queue: binary heap of numbers by key, with fixed capacity. */
+/* A priority queue: binary heap of numbers by key. The caller reserves capacity; due_add() does not grow it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct due_entry {
-	uint64_t key;
-	uint32_t number;
+	uint64_t key; /* a time or a count of opportunities, as the caller chooses */
+	uint32_t number; /* the caller's index of what is due */
 };
 
 struct due {

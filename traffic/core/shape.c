@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Integrates a shape: lines between points and the area below them. */
+/* Integrates the share of a rate over time: lines between points and the area below them. */
 #include "core/shape.h"
 
 #include <stddef.h>
@@ -20,6 +20,7 @@ static double line_share(const struct shape_point *p, double time) {
 	return p[0].share + (p[1].share - p[0].share) * (time - p[0].time) / length;
 }
 
+/* Integral of the share on the line that starts at `p`, between two times on it, in seconds. */
 static double line_area(const struct shape_point *p, double from, double to) {
 	return (line_share(p, from) + line_share(p, to)) / 2 * (to - from);
 }
@@ -48,7 +49,7 @@ double shape_period(const struct shape *s) {
 	return s->count == 0 ? 0 : s->points[s->count - 1].time;
 }
 
-/* Moves to the line that continues after `at`: after a step, or at the start if the period is over. */
+/* Skips lines that end at or before `w->at`: steps, and at the end of the period back to the first line. */
 static void to_line(struct shape_walk *w) {
 	const struct shape *s = w->shape;
 

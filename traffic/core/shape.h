@@ -34,7 +34,8 @@ bool shape_add(struct shape *s, double time, double share);
 
 /*
  * Validates the points: the first is at 0, times never decrease, at most two points at one time, a period
- * of at least SHAPE_MIN_PERIOD, and an area above 0. Computes the area. Returns NULL, or what is wrong.
+ * of at least SHAPE_MIN_PERIOD, and an area above 0. Computes the area. Returns NULL, or a static text of the
+ * rule that is violated: what is allowed.
  */
 const char *shape_finish(struct shape *s);
 

@@ -49,7 +49,8 @@ struct word {
 static bool shape_read_value(const struct reading *r, int kind, const char *text, double *value) {
 	if (kind == WORD_TIME)
 		return shape_time(text, value) && *value > 0;
-	return kind == WORD_RATE ? shape_rate(text, r->rate, value) : shape_share(text, value);
+	return kind == WORD_RATE ? shape_rate_share(text, r->rate, value)
+				 : shape_share(text, value);
 }
 
 /* Whether the word has one of these names. Sets `good` to whether its value is valid. */
@@ -86,7 +87,7 @@ static bool parse_none(struct reading *r, char *text) {
 static bool parse_step(struct reading *r, char *text) {
 	double share;
 
-	return shape_rate(text, r->rate, &share) && shape_add(r->shape, 0, share);
+	return shape_rate_share(text, r->rate, &share) && shape_add(r->shape, 0, share);
 }
 
 static bool parse_point(struct reading *r, char *text) {
@@ -100,7 +101,7 @@ static bool parse_point(struct reading *r, char *text) {
 	if (value == NULL || r->file != NULL)
 		return false;
 	*value = '\0';
-	if (shape_time(text, &time) && shape_rate(value + 1, r->rate, &share))
+	if (shape_time(text, &time) && shape_rate_share(value + 1, r->rate, &share))
 		return shape_add(r->shape, time, share);
 	*value = '=';
 	return false;
@@ -126,7 +127,7 @@ static const char *shape_record(char *text, void *context,
 	value += strspn(value, " \t,");
 	if (!time_of(text, &time))
 		return time_of == shape_hour ? SHAPE_HOUR : SHAPE_TIME;
-	if (!shape_rate(value, r->rate, &share))
+	if (!shape_rate_share(value, r->rate, &share))
 		return SHAPE_RATE;
 	return shape_add(r->shape, time, share) ? NULL : TOO_MANY_POINTS;
 }

@@ -10,7 +10,7 @@
 #include "core/shape.h"
 #include "model/units.h"
 
-/* Accepts a decimal number and a percent sign only: no hexadecimal, infinite or negative numbers. */
+/* The percent sign is needed. Digits and a point only: strtod() would accept "inf", "0x1" and "-1". */
 bool shape_share(const char *text, double *share) {
 	size_t size = strspn(text, "0123456789.");
 	char *end;
@@ -21,7 +21,7 @@ bool shape_share(const char *text, double *share) {
 	return *end == '%';
 }
 
-bool shape_rate(const char *text, double rate, double *share) {
+bool shape_rate_share(const char *text, double rate, double *share) {
 	uint64_t bits = 0;
 
 	if (!shape_share(text, share)) {
@@ -41,7 +41,6 @@ bool shape_time(const char *text, double *seconds) {
 	return true;
 }
 
-/* Parses an hour as 18:30 or 18.5h. */
 bool shape_hour(const char *text, double *hours) {
 	unsigned h, m;
 	int size = 0;
