@@ -11,7 +11,7 @@
 #include "model/units.h"
 #include "wire/ip.h"
 
-#define SERVERS 250
+#define SERVERS 250 /* addresses of servers, last byte 1..250 */
 #define SERVER_PORT 443
 #define TOS_STEP 37 /* between consecutive addresses; odd, so that all values occur */
 #define SUBSCRIBER_PORTS 49152 /* first source port */
@@ -32,7 +32,7 @@ static void template_create(struct packet_template *t, const struct modem *m,
 	uint8_t cpe_mac[6];
 
 	memcpy(cpe_mac, m->mac, 6);
-	cpe_mac[0] ^= 0x04; /* a CPE of the modem */
+	cpe_mac[0] ^= 0x04; /* the CPE's address differs from its modem's in one bit */
 	memcpy(a.source, address->bytes, sizeof(a.source));
 	if (a.family == 4) {
 		memcpy(a.destination, servers_v4, sizeof(servers_v4));
@@ -90,23 +90,23 @@ static bool sizes_create(struct uplink_packets *p, const struct mix *mix, struct
 	return p->sizes != NULL;
 }
 
-static bool template_accepts(const struct packet_template *t, uint32_t size) {
+static bool template_fits(const struct packet_template *t, uint32_t size) {
 	return t->size + (uint32_t)PACKET_TAG_SIZE <= size;
 }
 
-static bool source_accepts(const struct uplink_sources *s, uint32_t modem, uint32_t size) {
+static bool source_fits(const struct uplink_sources *s, uint32_t modem, uint32_t size) {
 	const struct uplink_source *source = &s->modems[modem];
 
 	for (uint32_t a = 0; a < source->addresses; a++) {
-		if (template_accepts(&s->templates[source->first + 2 * a], size))
+		if (template_fits(&s->templates[source->first + 2 * a], size))
 			return true;
 	}
-	return source->addresses == 0; /* a modem without addresses sends nothing */
+	return source->addresses == 0; /* such a modem sends nothing, so every size fits */
 }
 
 bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem) {
 	for (unsigned i = 0; i < mix->count; i++) {
-		if (!source_accepts(s, modem, mix->sizes[i]))
+		if (!source_fits(s, modem, mix->sizes[i]))
 			return false;
 	}
 	return true;
@@ -138,7 +138,7 @@ static bool packet_sizes_fit(const struct uplink_packets *p, const struct servic
 		for (unsigned i = 0; i < mix->count; i++) {
 			char modem[UNITS_TEXT_SIZE];
 
-			if (source_accepts(&p->sources, (uint32_t)m, mix->sizes[i]))
+			if (source_fits(&p->sources, (uint32_t)m, mix->sizes[i]))
 				continue;
 			units_format_mac(sg->modems[m].mac, modem);
 			fprintf(stderr,
@@ -156,7 +156,7 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 	struct random random = {seed};
 
 	memset(p, 0, sizeof(*p));
-	/* Packets of an earlier run must not be proven, even if its seed is the same. */
+	/* The TSC makes the magic unique: late packets of an earlier process with this seed must not match. */
 	p->first_magic = p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
 	pattern_create(&p->pattern, &random);
 	if (!uplink_sources_create(&p->sources, sg) || !sizes_create(p, mix, &random)) {
@@ -190,20 +190,22 @@ void uplink_packets_free(struct uplink_packets *p) {
 	memset(p, 0, sizeof(*p));
 }
 
-/* Uses the addresses in round robin, alternately with UDP and TCP, if they fit `size`. */
+/* Takes the next address that fits `size`: one pass over all addresses with UDP, one with TCP; UDP if TCP
+ * does not fit. The modem must have such an address. */
 static const struct packet_template *packet_choose(const struct uplink_packets *p,
 						   const struct uplink_sources *s, uint32_t modem,
 						   uint32_t sequence, uint32_t size) {
 	const struct uplink_source *source = &s->modems[modem];
-	/* Each deck shifts the addresses by one: no address always gets the same sizes. */
+	/* Sizes repeat after a deck. Each deck begins with another address, so that every address gets all
+	 * sizes. */
 	uint32_t step = sequence + sequence / p->deck_size;
 	bool tcp = step / source->addresses % 2 == 1;
 	const struct packet_template *t;
 
 	do
 		t = &s->templates[source->first + 2 * (step++ % source->addresses)];
-	while (!template_accepts(t, size));
-	return tcp && template_accepts(t + 1, size) ? t + 1 : t;
+	while (!template_fits(t, size));
+	return tcp && template_fits(t + 1, size) ? t + 1 : t;
 }
 
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,

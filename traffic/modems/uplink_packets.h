@@ -31,8 +31,8 @@ struct uplink_sources {
 
 struct uplink_packets {
 	struct pattern pattern;
-	uint32_t magic; /* of packets sent now; increased by 1 at each restart and change */
-	uint32_t first_magic;
+	uint32_t magic; /* of packets sent now; uplink_restart() and uplink_packets_apply() add 1 */
+	uint32_t first_magic; /* the initial value of `magic` */
 	uint16_t *sizes; /* sizes of a whole deck; every stream repeats them */
 	uint32_t deck_size;
 	struct uplink_sources sources;
@@ -46,7 +46,8 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 
 void uplink_packets_free(struct uplink_packets *p);
 
-/* Sets another mix. Returns 0, or -1 after a message with nothing changed. */
+/* Sets another mix; the caller must then increase `magic`. Returns 0, or -1 after a message with nothing
+ * changed. */
 int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
 			   const struct mix *mix);
 
@@ -56,7 +57,7 @@ bool uplink_sources_create(struct uplink_sources *s, const struct service_group 
 
 void uplink_sources_free(struct uplink_sources *s);
 
-/* Whether a modem has an address that accepts each size of the mix. */
+/* Whether each size of the mix fits an address of the modem; true for a modem without addresses. */
 bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem);
 
 /* Sends packets of the generation `next` from now on. `next` then holds the previous generation,
@@ -72,8 +73,8 @@ static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32
 	return p->sizes[(sequence + stream * 37) % p->deck_size];
 }
 
-/* Writes the packet of `modem` that the tag identifies, with the TSC of the tag. `out` must have
- * PACKET_START_MAX bytes more than the packet. Returns the packet's size. */
+/* Writes the packet of `modem` that the tag identifies, by the current generation. The modem must have an
+ * address for its size. `out` must have PACKET_START_MAX bytes more than the packet. Returns its size. */
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out);
 
