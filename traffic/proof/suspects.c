@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define STEPS_PER_SECOND (1000000 / SUSPECT_STEP_US)
-#define FULL (SUSPECTS / 4 * 3)
+#define FULL (SUSPECTS_MAX / 4 * 3)
 
 int suspects_create(struct suspects *s, uint64_t tsc_hz) {
-	*s = (struct suspects){.table = calloc(SUSPECTS, sizeof(*s->table)),
+	*s = (struct suspects){.table = calloc(SUSPECTS_MAX, sizeof(*s->table)),
 			       .step = tsc_hz / STEPS_PER_SECOND};
 	return s->table != NULL ? 0 : -1;
 }
@@ -20,7 +20,7 @@ void suspects_free(struct suspects *s) {
 
 void suspects_restart(struct suspects *s) {
 	if (s->count > 0)
-		memset(s->table, 0, SUSPECTS * sizeof(*s->table));
+		memset(s->table, 0, SUSPECTS_MAX * sizeof(*s->table));
 	*s = (struct suspects){.table = s->table, .step = s->step};
 }
 
@@ -28,7 +28,7 @@ static struct suspect *find(struct suspects *s, uint64_t from, uint64_t to) {
 	uint64_t hash = (from * 31 + to) / s->step * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
 	for (;; hash++) {
-		struct suspect *found = &s->table[hash % SUSPECTS];
+		struct suspect *found = &s->table[hash % SUSPECTS_MAX];
 
 		if (found->to == 0 || (found->from == from && found->to == to))
 			return found;

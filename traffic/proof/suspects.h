@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SUSPECTS 16384 /* spans, a power of two */
+#define SUSPECTS_MAX 16384 /* spans, a power of two */
 #define SUSPECT_STEP_US 500 /* spans are rounded to multiples of this */
 
 struct suspect {
@@ -17,7 +17,7 @@ struct suspect {
 };
 
 struct suspects {
-	struct suspect *table; /* hash table of SUSPECTS entries by span */
+	struct suspect *table; /* hash table of SUSPECTS_MAX entries by span */
 	uint64_t step; /* TSC cycles */
 	uint32_t count;
 	uint64_t lost_more, reordered_more; /* packets whose spans did not fit in the table */

@@ -6,6 +6,7 @@
 #include "directions/traffic_parts.h"
 #include "proof/proof.h"
 
+/* TSC spans in which the system did not run the thread; `shorter` counts further ones (pipeline/gaps.h). */
 static json_t *gaps_json(const struct gaps *g) {
 	json_t *list = json_array();
 
@@ -15,8 +16,9 @@ static json_t *gaps_json(const struct gaps *g) {
 	return json_pack("{s:I, s:o}", "shorter", (json_int_t)g->shorter, "list", list);
 }
 
+/* Appends the spans in which lost or reordered packets were under way (proof/suspects.h). */
 static void suspects_put(json_t *list, const struct suspects *s) {
-	for (uint32_t i = 0; s->count > 0 && i < SUSPECTS; i++) {
+	for (uint32_t i = 0; s->count > 0 && i < SUSPECTS_MAX; i++) {
 		const struct suspect *one = &s->table[i];
 
 		if (one->to != 0)
@@ -27,7 +29,7 @@ static void suspects_put(json_t *list, const struct suspects *s) {
 	}
 }
 
-/* NULL if the group sends nothing in this direction. */
+/* NULL if the group has no traffic in this direction. */
 static const struct suspects *suspects_of(const struct traffic *t, bool upstream) {
 	if (upstream)
 		return t->uplink != NULL ? &t->uplink_receiver.proof.suspects : NULL;
@@ -56,6 +58,7 @@ void summary_gaps(json_t *root, const struct groups *g) {
 
 	if (g->count == 0)
 		return;
+	/* All groups run on one thread, so the first group's gaps are those of the thread. */
 	json_object_set_new(root, "gaps", gaps_json(&g->all[0]->gaps));
 	if (down != NULL)
 		json_object_set_new(down, "suspects", suspects_json(g, false));

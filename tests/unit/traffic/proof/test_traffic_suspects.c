@@ -14,7 +14,7 @@
 static const struct suspect *only_span(const struct suspects *s) {
 	const struct suspect *result = NULL;
 
-	for (uint32_t i = 0; i < SUSPECTS; i++) {
+	for (uint32_t i = 0; i < SUSPECTS_MAX; i++) {
 		if (s->table[i].to == 0)
 			continue;
 		assert_null(result);
@@ -32,7 +32,7 @@ static enum arrival arrive(struct proof *p, uint32_t sequence, uint64_t made, ui
 }
 
 static const struct suspect *late_span(const struct suspects *s) {
-	for (uint32_t i = 0; i < SUSPECTS; i++) {
+	for (uint32_t i = 0; i < SUSPECTS_MAX; i++) {
 		if (s->table[i].reordered > 0)
 			return &s->table[i];
 	}
@@ -84,7 +84,7 @@ TEST(similar_spans_are_merged) {
 	assert_int_equal(only_span(&s)->lost, 5);
 	assert_int_equal(only_span(&s)->reordered, 1);
 	suspects_restart(&s);
-	for (uint32_t i = 1; i <= SUSPECTS / 2; i++) {
+	for (uint32_t i = 1; i <= SUSPECTS_MAX / 2; i++) {
 		suspects_add(&s, 1000 * US, (uint64_t)(1000 + i) * 1000 * US, 1, 0);
 		assert_int_equal(s.count, i);
 	}
@@ -96,13 +96,13 @@ TEST(surplus_spans_are_counted) {
 	uint64_t lost = 0;
 
 	assert_int_equal(suspects_create(&s, HZ), 0);
-	for (uint32_t i = 0; i < 2 * SUSPECTS; i++)
+	for (uint32_t i = 0; i < 2 * SUSPECTS_MAX; i++)
 		suspects_add(&s, (uint64_t)i * 1000 * US, (uint64_t)(i + 1) * 1000 * US, 1, 2);
-	assert_in_range(s.count, SUSPECTS / 2, SUSPECTS - 1);
-	for (uint32_t i = 0; i < SUSPECTS; i++)
+	assert_in_range(s.count, SUSPECTS_MAX / 2, SUSPECTS_MAX - 1);
+	for (uint32_t i = 0; i < SUSPECTS_MAX; i++)
 		lost += s.table[i].lost;
 	assert_int_equal(lost, s.count);
-	assert_int_equal(lost + s.lost_more, 2 * SUSPECTS);
+	assert_int_equal(lost + s.lost_more, 2 * SUSPECTS_MAX);
 	assert_int_equal(s.reordered_more, 2 * s.lost_more);
 	suspects_free(&s);
 }
