@@ -126,7 +126,7 @@ struct access_counts {
 	/* bytes that fit in grants: = sum of the members of the next declaration */
 	uint64_t granted;
 	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes,
-		pending_grants; /* coming: granted, not sent yet */
+		pending_grants; /* the last one: granted, and the time of the grant has not come */
 	uint64_t beyond; /* bytes sent in excess of grants: sent = used + beyond */
 	uint64_t bursts, empty_bursts; /* all bursts; those without bytes */
 	/* requests sent in contention, in polls, piggybacked */
@@ -156,7 +156,7 @@ void access_free(struct access *a);
 bool access_set_modem(struct access *a, uint32_t modem, const struct access_modem *settings);
 
 /* Sets, changes or removes a flow; discards its queue, requests and grants. Returns NULL, or a
- * static line with the error; then nothing has changed. */
+ * static line with the error; then nothing has changed, unless memory is short: the flow is then removed. */
 const char *access_set_flow(struct access *a, uint32_t flow, const struct access_flow *settings,
 			    uint64_t now);
 
@@ -167,7 +167,7 @@ void access_set_ucd(struct access *a, uint16_t channel, uint8_t count);
  * before `now`. */
 void access_queue(struct access *a, uint32_t flow, uint32_t bytes, uint64_t now);
 
-/* Removes bytes from the head of the queue, e.g. after ACCESS_GIVEN_UP; at most the queued bytes. */
+/* Removes up to `bytes` from the head of the queue, e.g. after ACCESS_GIVEN_UP. */
 void access_discard(struct access *a, uint32_t flow, uint32_t bytes);
 
 /* Queued bytes of a flow, including those with a known grant. */

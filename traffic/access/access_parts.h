@@ -24,12 +24,13 @@ struct access_request {
 	bool contention;
 };
 
+/* A flow: its settings, queue and requests. */
 struct access_queue {
-	struct access_flow set; /* settings without SIDs */
-	struct access_sid *sids;
-	uint32_t number;
+	struct access_flow set; /* settings */
+	struct access_sid *sids; /* those of `set`, owned */
+	uint32_t number; /* index in access.flows */
 	uint32_t generation; /* grants of earlier generations are not this flow's */
-	uint32_t group;
+	uint32_t group; /* index in access.groups */
 	uint64_t waiting; /* bytes */
 	uint64_t pending_grants; /* bytes that fit in known grants */
 	uint32_t chance; /* first known grant or poll in which it can request; ACCESS_NONE: none */
@@ -70,9 +71,10 @@ struct access_region {
 	uint32_t count; /* opportunities */
 };
 
+/* An upstream channel. */
 struct access_line {
 	struct access_channel set;
-	uint32_t *flows; /* by SID */
+	uint32_t *flows; /* index of the flow by SID; ACCESS_NONE: none */
 	uint64_t ack; /* ack time of the last MAP */
 	uint64_t received; /* reception time of the last MAP */
 	uint64_t end; /* minislot after the last described one */
@@ -104,7 +106,7 @@ struct access {
 	struct access_queue *flows;
 	uint32_t modem_count, flow_count;
 	struct access_grant *grants;
-	uint32_t grant_count, free_grant;
+	uint32_t grant_count, free_grant; /* capacity; first of the free list, or ACCESS_NONE */
 	struct access_group *groups;
 	uint32_t group_count;
 	struct access_pick *picks;

@@ -67,6 +67,7 @@ void contend_add(struct access_line *l, const struct access_region *r) {
 	l->regions[(l->first + l->region_count++) % ACCESS_REGIONS] = *r;
 }
 
+/* Draws the opportunity that a flow will use, as a count like `passed`. */
 static uint64_t backed_off(struct access *a, const struct access_group *g, unsigned tries) {
 	unsigned exponent = g->start + tries < g->end ? g->start + tries : g->end;
 

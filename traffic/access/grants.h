@@ -16,10 +16,10 @@ struct grants_element {
 void grants_add(struct access *a, const struct access_line *l,
 		const struct access_map_reception *map, const struct grants_element *e);
 
-/* Uses an opportunity when it is time to fill it. Writes the transmission to `out`. Returns the
- * flow, or NULL if it sends nothing. */
+/* Uses opportunity `grant`, an index in access.grants, when it is time to fill it. Writes the transmission to
+ * `out`. Returns the flow, or NULL if it sends nothing; `out` is then undefined. */
 struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_event *out);
 
-/* Processes a grant pending: the CMTS has received the flow's request. */
+/* Processes a grant pending in a MAP with ack time `ack`: the CMTS has received the flow's request. */
 void grants_pending(struct access *a, const struct access_line *l,
 		    const struct access_map_reception *map, uint16_t sid, uint64_t ack);
