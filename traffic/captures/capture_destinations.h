@@ -17,8 +17,8 @@ struct captured_destination;
 struct capture_destinations {
 	struct modem_address *addresses[2]; /* IPv4, IPv6 */
 	uint32_t address_count[2];
-	uint32_t next[2];
-	struct captured_destination *seen;
+	uint32_t next[2]; /* number of destinations that got an address, by family */
+	struct captured_destination *seen; /* hash table of `slots` */
 	uint32_t slots; /* a power of two */
 	uint32_t count; /* distinct destinations in the capture */
 };

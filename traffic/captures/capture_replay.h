@@ -16,7 +16,7 @@
 struct capture_counts {
 	uint64_t packets; /* replayed */
 	uint64_t bytes; /* of these as sent: Ethernet frames without CRC */
-	uint64_t lengthened;
+	uint64_t lengthened; /* of these, packets whose payload was too short for a tag */
 	uint64_t untagged; /* had VLAN tags, which are removed */
 	uint64_t destinations; /* distinct ones in the capture */
 	uint64_t skipped[CAPTURE_SKIPS];
@@ -40,7 +40,8 @@ int capture_replay_read(struct capture_replay *r, pcap_t *in, const char *name,
 
 void capture_replay_free(struct capture_replay *r);
 
-/* Prints one line: the number of packets replayed, and of packets skipped by reason. */
+/* Prints one line: the number of packets replayed, and of packets skipped by reason. `name` NULL: only the
+ * latter. */
 void capture_replay_describe(const struct capture_replay *r, const char *name, FILE *out);
 
 /* Mean size of a packet, in bytes. */

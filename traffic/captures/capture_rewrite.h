@@ -45,13 +45,13 @@ struct captured_frame {
 
 /*
  * Copies the IP packet of a captured frame: `size` captured bytes of `wire_size`. The result has at most
- * `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_ACCEPTED all of `out` is set except MAC addresses and
- * checksums, which are 0; capture_frame_finish() must follow.
+ * `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_ACCEPTED all of `out` is set except MAC addresses,
+ * checksums, `checksum_at` and `sum`; capture_frame_finish() must follow. Otherwise `out` is undefined.
  */
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
 				     size_t max_size, struct captured_frame *out);
 
-/* Sets the destination address (of the frame's family) and the MAC addresses, and writes the IPv4
- * checksum. replayed_write() writes the upper-layer checksum with the tag. */
+/* Sets the destination address (of the frame's family), the MAC addresses, `checksum_at` and `sum`, and
+ * writes the IPv4 checksum. replayed_write() writes the upper-layer checksum with the tag. */
 void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
 			  const uint8_t destination_mac[6], const uint8_t source_mac[6]);
