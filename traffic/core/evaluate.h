@@ -18,7 +18,7 @@ struct evaluation {
 	size_t group;
 	size_t rule; /* index of the rule in the group */
 	size_t classifier; /* index in the modem's list; NO_RULE if none matched */
-	uint32_t flow; /* index into the modem's service flows */
+	uint32_t flow; /* index into the modem's service flows; 0 without a classifier */
 };
 
 /* Whether the first `prefix->length` bits of `address` (of `family`) equal the prefix. */
@@ -28,7 +28,7 @@ bool prefix_contains(const struct ip_prefix *prefix, unsigned family, const uint
  * match of family LLC compares the EtherType of any frame only. */
 bool match_meets(const struct match *m, const struct frame_fields *packet);
 
-/* Evaluates the modem's filter groups in order, then the default. Then evaluates its classifiers in
- * order, also for denied packets. */
+/* The first rule that the packet meets decides, in the order of the modem's filter groups; else the default.
+ * Likewise the first classifier, also for denied packets. */
 struct evaluation evaluate(const struct service_group *sg, const struct modem *modem,
 			   const struct frame_fields *packet);

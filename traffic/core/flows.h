@@ -18,7 +18,8 @@ struct target_packet {
 };
 
 /*
- * Fills `t->flows` with exactly `wanted->count` flows; `packets` has the packet of each target. Splits the
+ * Fills `t->flows` with exactly `wanted->count` flows, or with none if no target accepts frames of
+ * `wanted->largest` bytes. `packets` has the packet of each target. Splits the
  * flows by the shares of the classes and evenly among the targets of a class. Flows that a target has no
  * combinations for go to other targets. Returns 0, or -1 after a message on stderr.
  */

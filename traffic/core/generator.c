@@ -109,8 +109,10 @@ struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *o) {
 	struct generator *g = calloc(1, sizeof(*g));
 
-	if (g == NULL)
+	if (g == NULL) {
+		fprintf(stderr, "traffic: no memory for the generator\n");
 		return NULL;
+	}
 	if (o->replay == NULL)
 		g->mix = *o->mix;
 	g->replay = o->replay;

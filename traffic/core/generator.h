@@ -34,7 +34,7 @@ struct generator_options {
 	uint32_t streams;
 };
 
-/* A generation: the targets between two changes of the service group. */
+/* A generation: the targets between two changes of the service group. The change that replaced it owns it. */
 struct generator_past {
 	struct targets targets;
 	struct rewrites rewrites;
@@ -60,7 +60,7 @@ struct generator {
 	const struct replayed *replay; /* or NULL */
 	uint32_t next; /* index of the capture's next packet */
 	uint32_t magic; /* of packets sent now; increased by 1 at each restart and change */
-	uint32_t first_magic;
+	uint32_t first_magic; /* the initial value of `magic` */
 	uint32_t *sent; /* by stream: packets made, and the next sequence number */
 	uint64_t packets; /* all counts are of packets made and not taken back */
 	uint64_t bytes;
@@ -80,7 +80,7 @@ void generator_free(struct generator *g);
 
 /*
  * Restarts with another mix: all counts and sequence numbers are 0, and the magic changes, so that earlier
- * packets can be recognized. Returns 0, or -1 after a message on stderr with nothing changed.
+ * packets can be recognized. Not for captures. Returns 0, or -1 after a message on stderr with nothing changed.
  */
 int generator_restart(struct generator *g, const struct mix *mix);
 
@@ -108,7 +108,8 @@ static inline bool generator_has_changed(const struct generator *g, uint32_t str
  * since the last restart. */
 bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size);
 
-/* Whether the frame has the tag of a packet made before the last restart. */
+/* Whether the frame has the tag of a packet made before the last restart, or in a generation that is not
+ * kept any more. */
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
 /* Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns the number of

@@ -52,8 +52,8 @@ struct pacing {
 	double due; /* since the start: = spent + credit + behind + forgone */
 	double packet; /* bits of the mean packet */
 	double seconds; /* since the start */
-	uint64_t descheduled; /* rounds */
-	uint64_t longest; /* TSC cycles */
+	uint64_t descheduled; /* rounds longer than PACING_DESCHEDULED_US */
+	uint64_t longest; /* the longest of these, TSC cycles */
 };
 
 /* Starts with no credit at TSC `now`. `rate` counts bits of Ethernet frames without CRC, at most
@@ -64,7 +64,7 @@ void pacing_start(struct pacing *p, uint64_t rate, uint64_t tsc_hz, double mean,
  * outlive `p`. Has no effect if the rate is 0 (max). */
 void pacing_shape(struct pacing *p, const struct shape *shape, uint64_t now);
 
-/* Restarts at TSC `now` with no credit and at the shape's start; keeps the counts. */
+/* Restarts at TSC `now` with no credit and at the shape's start; keeps `descheduled` and `longest`. */
 void pacing_restart(struct pacing *p, uint64_t now);
 
 /* Begins a round at TSC `now`. Returns how many packets may be sent, at most `burst`. */
@@ -84,4 +84,5 @@ double pacing_rate(const struct pacing *p);
 /* The mean configured rate since the start, in bits per second; 0: max. */
 double pacing_configured(const struct pacing *p);
 
+/* The longest descheduled round; 0: none. */
 double pacing_longest_us(const struct pacing *p);

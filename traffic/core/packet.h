@@ -56,7 +56,7 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 }
 
 struct packet_tag {
-	uint32_t magic; /* of this run */
+	uint32_t magic; /* identifies sender and generation */
 	uint32_t target; /* or the flow (targets.h), or the index in a capture */
 	uint32_t sequence; /* of the target's stream */
 	uint64_t tsc; /* when the packet was made */

@@ -24,8 +24,7 @@
 struct target {
 	struct packet_template template;
 	uint32_t modem; /* index in the service group */
-	/* first stream of the modem plus index of its service flow; see targets_stream() */
-	uint32_t stream;
+	uint32_t stream; /* of its service flow; see targets_stream() */
 	uint16_t min_size; /* bytes of the smallest frame that holds headers and tag */
 	uint8_t class; /* enum traffic_class */
 } __rte_cache_aligned;
@@ -74,7 +73,7 @@ struct targets_follow {
 	uint32_t capacity; /* capacity of stream numbers, at least the number of service flows */
 	/* The targets before the change. Modems that are not `changed` keep them. NULL: finds all targets. */
 	const struct targets *before;
-	const bool *changed;
+	const bool *changed; /* by modem index */
 };
 
 /*
@@ -95,7 +94,8 @@ void targets_free(struct targets *t);
  * class, unmatched first. NO_FLOW if no target accepts such a frame. */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
 
-/* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. */
+/* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. Advances the
+ * order of the flows, as targets_next() does. */
 bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size);
 
 /* The stream of a modem's service flow. */

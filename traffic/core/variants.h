@@ -38,7 +38,7 @@ struct variants {
 };
 
 /* Finds the values of each field. Searches fields other than the source port only if fewer than
- * `enough` combinations exist without them. */
+ * `enough` combinations exist without them. The pointers must outlive `v`. */
 void variants_create(struct variants *v, const struct service_group *sg, const struct modem *modem,
 		     const struct packet_address *packet, const struct evaluation *evaluation,
 		     uint64_t enough);
