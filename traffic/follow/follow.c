@@ -236,12 +236,13 @@ static bool is_complete(struct follow *f) {
 	return config_get(f) && !f->lost;
 }
 
+/* Frees changes that are done. Returns whether the traffic of all groups has applied all offered changes. */
 static bool groups_settle(struct follow *f) {
-	bool took = groups_applied(f->all);
+	bool applied = groups_applied(f->all);
 
 	for (unsigned i = 0; i < f->count; i++)
-		took = follow_group_settle(&f->groups[i]) && took;
-	return took;
+		applied = follow_group_settle(&f->groups[i]) && applied;
+	return applied;
 }
 
 static bool groups_dirty(const struct follow *f) {

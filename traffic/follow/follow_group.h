@@ -53,10 +53,9 @@ struct follow_group {
 	bool *overtaken; /* packets under way may be lost */
 	bool *rekeyed; /* in their keys */
 	struct security_association *keys; /* by modem index: keys that the traffic uses */
-	bool tables,
-		rekeys; /* the traffic lacks changes of `live`: modems that are changed, rekeyed */
-	/* the traffic has a modem that was removed; a new one in its slot is another one */
-	bool removed;
+	bool tables; /* the traffic lacks changes of modems that are `changed` */
+	bool rekeys; /* the traffic lacks new keys of modems that are `rekeyed` */
+	bool removed; /* a modem of the traffic was removed, or differs in more than headers and keys */
 	struct follow_streams downstream, upstream;
 	struct traffic_change *offered; /* offered to the traffic and not freed */
 };

@@ -163,9 +163,10 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 	return numbering_end(&n, good, out);
 }
 
-/* Ignores streams without a number: the traffic has sent no packets of them. */
-static void server_conflicts_add(struct follow_streams *s, const struct stream_key *key,
-				 const struct rewrite *rewrite) {
+/* Stores a rewrite that the server had. Ignores streams without a number: the traffic has sent no packets of
+ * them. */
+static void between_add(struct follow_streams *s, const struct stream_key *key,
+			const struct rewrite *rewrite) {
 	uint32_t stream = stream_number_find(&s->numbers, key);
 	struct rewrite_between *grown;
 
@@ -194,7 +195,7 @@ void follow_streams_between_downstream(struct follow_streams *s, const struct mo
 				rewrite_same(&had, &has);
 		}
 		if (!same)
-			server_conflicts_add(s, &key, &had);
+			between_add(s, &key, &had);
 	}
 }
 
@@ -214,7 +215,7 @@ void follow_streams_between_upstream(struct follow_streams *s, const struct mode
 		for (size_t c = 0; !same && c < f->cluster_count; c++) {
 			struct stream_key key = key_of(before, f->id, 0, f->clusters[c].id);
 
-			server_conflicts_add(s, &key, &had);
+			between_add(s, &key, &had);
 		}
 	}
 }
@@ -251,13 +252,13 @@ static uint32_t set_list(const struct follow_set *set, uint32_t modems, const bo
 
 bool follow_streams_changed(const struct follow_streams *s, const bool *changed, uint32_t **streams,
 			    uint32_t *count) {
-	const struct follow_set *current = &s->sets[s->current], *comes = &s->sets[!s->current];
+	const struct follow_set *current = &s->sets[s->current], *next = &s->sets[!s->current];
 
-	*streams = calloc(current->count + comes->count + 1, sizeof(**streams));
+	*streams = calloc(current->count + next->count + 1, sizeof(**streams));
 	if (*streams == NULL)
 		return false;
 	*count = set_list(current, s->modems, changed, *streams);
-	*count += set_list(comes, s->modems, changed, *streams + *count);
+	*count += set_list(next, s->modems, changed, *streams + *count);
 	return true;
 }
 

@@ -13,6 +13,8 @@ struct follow_numbering {
 	uint32_t fresh_count;
 };
 
+/* Returns false if memory is short. The caller frees it with follow_streams_free() in either case. `rest` is
+ * as in struct stream_numbers. */
 bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t modems,
 			   uint64_t rest);
 
