@@ -89,8 +89,10 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	struct downlink *d = calloc(1, sizeof(*d));
 	const char *lose = getenv("VCMTS_TRAFFIC_LOSE");
 
-	if (d == NULL)
+	if (d == NULL) {
+		fprintf(stderr, "traffic: no memory for the downstream\n");
 		return NULL;
+	}
 	d->network_port = o->network_port;
 	d->rphy_port = o->rphy_port;
 	d->keys = (struct key_store){.crypto = o->crypto, .direction = CRYPTO_UPLINK};

@@ -41,7 +41,7 @@ struct downlink {
 	struct rte_mbuf *pending[GENERATOR_BURST]; /* made, not accepted by the port yet */
 	unsigned pending_count;
 	unsigned lose_every; /* counts one packet in so many as sent and discards it; 0: none */
-	unsigned lose_at;
+	unsigned lose_at; /* packets since the start, to find the next one to lose */
 	bool drop; /* as in struct traffic_load */
 	struct downlink_refused *refused; /* packets that the CMTS must drop; NULL: none */
 	uint64_t dropped; /* packets dropped by the sender, which cannot arrive */
@@ -99,13 +99,14 @@ unsigned downlink_receive(struct downlink *d);
  * them. */
 void downlink_process(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start);
 
-/* Expires the modems' reorder timers. Must be called in rounds without downlink_receive(). */
+/* Expires the modems' reorder timers and the generations before changes. Must be called in rounds without
+ * downlink_receive(). */
 void downlink_expire(struct downlink *d);
 
 /* Number of packets sent and not accounted for yet. */
 uint64_t downlink_in_flight(const struct downlink *d);
 
-/* Flushes the modems' resequencing. */
+/* Gives unresolved frames their verdict, and flushes the modems' resequencing. */
 void downlink_finish(struct downlink *d);
 
 /* Gets the current counts. */

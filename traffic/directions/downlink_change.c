@@ -95,7 +95,7 @@ void downlink_change_apply(struct downlink *d, struct downlink_change *c, uint64
 	verdict_retry(d, UINT64_MAX, true);
 }
 
-/* Removes the generation before that of `c`; the oldest one left then has no older one. */
+/* Removes the generation that `c` holds, the oldest one; the next newer one then has no older one. */
 static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 	struct downlink_change *left = c->newer;
 

@@ -47,8 +47,7 @@ struct downlink_follow {
 	struct watch watch;
 	struct downlink_change *oldest, *newest;
 	uint32_t applied; /* number of changes applied */
-	/* Set by another thread: the server has confirmed that all changes made before this TSC are
-	 * applied. */
+	/* TSC, set by another thread: all changes that the server made before it are applied here. */
 	uint64_t known;
 	uint64_t resolved; /* unresolved frames received before this TSC have been processed */
 	uint64_t keep; /* FOLLOW_KEEP_MS in TSC cycles */

@@ -120,13 +120,13 @@ static uint64_t downstream_unexpected(const struct traffic_result *r) {
 
 /* Impairments cause frames without a tag; their number is predicted. */
 static uint64_t upstream_unexpected(const struct uplink_result *r) {
-	uint64_t foretold = r->impaired ? r->expected.foreign : 0, sum = 0;
+	uint64_t predicted = r->impaired ? r->expected.foreign : 0, sum = 0;
 
 	for (int i = 0; i < UPLINK_UNEXPECTEDS; i++) {
 		if (i != UPLINK_UNEXPECTED_EARLIER && i != UPLINK_UNEXPECTED_TOO_OLD)
 			sum += r->unexpected[i];
 	}
-	return sum > foretold ? sum - foretold : 0;
+	return sum > predicted ? sum - predicted : 0;
 }
 
 uint64_t traffic_unexpected(const struct traffic_result *down, const struct uplink_result *up) {

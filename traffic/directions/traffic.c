@@ -53,8 +53,10 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 	struct traffic *t = calloc(1, sizeof(*t));
 	bool good;
 
-	if (t == NULL)
+	if (t == NULL) {
+		fprintf(stderr, "traffic: no memory for a service group\n");
 		return NULL;
+	}
 	t->sg = sg;
 	t->network_port = o->network_port;
 	t->rphy_port = o->rphy_port;

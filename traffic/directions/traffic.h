@@ -35,12 +35,12 @@ struct traffic_options {
 	/* started port; sends downstream packets, receives upstream packets */
 	uint16_t network_port;
 	uint16_t rphy_port; /* started port; receives DEPI, sends UEPI */
-	/* The caller receives from this port and passes frames to traffic_take_*(). */
+	/* The caller receives from this port and passes frames to traffic_process_*(). */
 	bool network_shared, rphy_shared;
 	unsigned group; /* index of this group in the process */
 	/* all groups of the process, filled in before anything is sent. NULL: only one group */
 	struct run_groups *run_groups;
-	/* of unexpected frames; must outlive the traffic. NULL: none is kept */
+	/* of corrupted and unexpected frames; must outlive the traffic. NULL: none is kept */
 	struct evidence *evidence;
 	/* of frames at the R-PHY port; must outlive the traffic. NULL: none */
 	struct witness_pair *witness;
@@ -57,7 +57,8 @@ struct traffic_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that match a classifier */
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one per target */
-	/* Adds a packet that vcmtsd must drop after one packet in so many; 0: none. */
+	/* Adds a packet that vcmtsd must drop after one packet in so many, in both directions; at least
+	 * GENERATOR_BURST; 0: none. */
 	uint32_t refuse_every;
 	/* Swaps a packet with the next one of its session with probability 1 in so many; 0: never. */
 	uint32_t reorder_every;
@@ -69,7 +70,7 @@ struct traffic_options {
 	/* Capacity of streams of a service group that will change; 0: it does not change. Not with replay,
 	 * flows, impairments or traffic_restart(). */
 	uint32_t streams, upstream_streams;
-	bool no_downstream; /* ignores the options above, except ports, crypto provider and seed */
+	bool no_downstream; /* ignores the options above that concern the downstream only */
 	bool upstream; /* uses the options below */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
@@ -224,7 +225,7 @@ unsigned traffic_send(struct traffic *t, uint64_t now);
  * frames that modems have begun, until traffic_all_sent(). */
 void traffic_stop(struct traffic *t);
 
-/* After traffic_stop(): whether no modem has an incomplete frame. */
+/* After traffic_stop(): whether all that was made is sent, or modems have waited too long for grants. */
 bool traffic_all_sent(const struct traffic *t);
 
 /* Polls the ports that are not shared, decrypts and verifies. Returns the number of frames

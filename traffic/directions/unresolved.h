@@ -28,7 +28,8 @@ struct unresolved {
 	uint32_t pass;
 };
 
-/* Allocates for `streams` streams. Returns false if memory is short. The caller must call unresolved_free(). */
+/* Allocates for `streams` streams. Returns false if memory is short. The caller must call unresolved_free() in
+ * either case. A zeroed struct accepts only frames with UNRESOLVED_NO_STREAM. */
 bool unresolved_create(struct unresolved *h, uint32_t streams);
 
 /* Takes ownership of a frame received at TSC `since`. Returns false if the ring is full. */

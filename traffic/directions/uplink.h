@@ -75,13 +75,14 @@ void uplink_wire(struct uplink *u, const struct shape *shape, bool drop, uint64_
 /* Whether the tag is that of a packet made since the last uplink_restart(). */
 bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag);
 
-/* Whether the packet was made before the last change of the service group. */
+/* Whether the packet, for which uplink_has_made() is true, was made before the last change of the group. */
 bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag);
 
-/* Whether the tag is that of a packet made before the last uplink_restart(). */
+/* Whether the tag is that of a packet made before the last uplink_restart(), or in a generation that is not
+ * kept any more. */
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);
 
-/* Frames and packets sent that the CMTS must drop. */
+/* Frames and packets sent that the CMTS must drop, since the last uplink_restart(). */
 struct refused_counts uplink_refused_sent(const struct uplink *u);
 
 /* Restarts pacing at TSC `now`, at the shape's start. */

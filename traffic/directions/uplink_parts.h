@@ -25,7 +25,7 @@ struct uplink {
 	unsigned grant_count; /* filled and not sent yet */
 	uint32_t grant_size; /* bytes per grant */
 	uint32_t grant_max; /* maximum of grant_size */
-	double lowest; /* rate below which round robin would not complete frames in time */
+	double lowest; /* bits per second; at a lower rate, round robin would not complete frames in time */
 	bool stopping;
 	struct impair *impair; /* NULL: no impairments */
 	struct uplink_refused *refused; /* NULL: no frames to refuse */

@@ -40,7 +40,7 @@ extern const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS];
 struct uplink_receiver {
 	const struct uplink *uplink;
 	const struct run_groups *run_groups; /* NULL: no other groups */
-	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
+	struct evidence *evidence; /* of corrupted and unexpected frames; NULL: none */
 	struct unresolved
 		*unresolved; /* frames that a change may explain; NULL: the group does not change */
 	uint64_t started; /* TSC: packets of this run are made later */
