@@ -48,7 +48,7 @@ static uint64_t grants_time(struct grants *g) {
 
 static void map_process(struct grants *g, uint32_t channel, const struct management *m) {
 	struct map map;
-	uint64_t now = grants_time(g), heard = now + g->interleaver;
+	uint64_t now = grants_time(g), received = now + g->interleaver;
 	enum impairment impairment;
 
 	if (map_read(&map, m->version, m->body, m->body_size) != MAP_OK ||
@@ -68,9 +68,9 @@ static void map_process(struct grants *g, uint32_t channel, const struct managem
 	}
 	if (impairment == IMPAIR_MAP_LATE) {
 		g->result.maps_delayed++;
-		heard += LATE;
+		received += LATE;
 	}
-	access_map(g->access, (uint16_t)channel, &map, heard);
+	access_map(g->access, (uint16_t)channel, &map, received);
 }
 
 static void message_process(void *ctx, uint32_t channel, const struct management *m) {

@@ -11,7 +11,7 @@ const char *const map_fault_names[MAP_FAULTS] = {
 };
 
 /* A MAP and the configuration of its channel. */
-struct considered_time {
+struct watched_map {
 	const struct map *map;
 	const struct channel_grants *set;
 	struct grants_times times;
@@ -20,7 +20,7 @@ struct considered_time {
 
 /* MAPs describe consecutive time (MULPI 3.1, 6.4.4). The CMTS may skip whole MAPs; their minislots
  * stay unused. */
-static void tile(struct map_watch *w, const struct considered_time *l, struct map_watch_counts *c) {
+static void tile(struct map_watch *w, const struct watched_map *l, struct map_watch_counts *c) {
 	uint32_t minislots = l->times.minislots;
 	int32_t ahead = (int32_t)(l->map->alloc_start - w->end);
 
@@ -37,7 +37,7 @@ static void tile(struct map_watch *w, const struct considered_time *l, struct ma
 
 /* The ack time must be that of the last minislot in which a request can arrive for a grant in this
  * MAP: no later, and earlier by less than a frame (MULPI 3.1, 7.2.1.6). */
-static bool ack_good(const struct considered_time *l) {
+static bool ack_good(const struct watched_map *l) {
 	uint32_t behind = l->map->alloc_start - l->map->ack_time;
 	uint64_t samples = (uint64_t)behind * l->times.frame / l->times.frame_minislots;
 
@@ -46,7 +46,7 @@ static bool ack_good(const struct considered_time *l) {
 
 /* DOCSIS_CLOCK_JUMP_NS exceeds the difference of two programs' clocks. The 32-bit count is extended
  * to the 64-bit count nearest to now. */
-static bool early(const struct considered_time *l, uint64_t now) {
+static bool early(const struct watched_map *l, uint64_t now) {
 	uint64_t near = now / l->times.frame * l->times.frame_minislots;
 	int64_t ahead = (int32_t)(l->map->alloc_start - (uint32_t)near);
 	int64_t start = ((int64_t)near + ahead) / l->times.frame_minislots * l->times.frame;
@@ -54,7 +54,7 @@ static bool early(const struct considered_time *l, uint64_t now) {
 	return start > (int64_t)(now + l->times.lead + grants_samples(DOCSIS_CLOCK_JUMP_NS));
 }
 
-static bool back_off_good(const struct considered_time *l) {
+static bool back_off_good(const struct watched_map *l) {
 	const struct upstream_contention *data = &l->set->contention;
 	const struct upstream_maintenance *ranging = &l->set->maintenance;
 
@@ -63,7 +63,7 @@ static bool back_off_good(const struct considered_time *l) {
 	       l->map->ranging_end == ranging->backoff_end;
 }
 
-static void elements(const struct considered_time *l, struct map_watch_counts *c) {
+static void elements(const struct watched_map *l, struct map_watch_counts *c) {
 	uint32_t opportunities = 0;
 	bool useless = false;
 
@@ -82,7 +82,7 @@ static void elements(const struct considered_time *l, struct map_watch_counts *c
 void map_watch_check(struct map_watch *w, const struct service_group *sg, uint32_t channel,
 		     const struct map *map, uint64_t now, struct map_watch_counts *c) {
 	const struct upstream_channel *u = &sg->upstream_channels[channel];
-	const struct considered_time l = {
+	const struct watched_map l = {
 		.map = map,
 		.set = &u->grants,
 		.times = grants_times_of(&sg->upstream.scheduler, u),

@@ -53,7 +53,9 @@ int groups_create(struct groups *g, const struct service_group *sgs,
 struct traffic *groups_prepare(const struct groups *g, const struct service_group *sg,
 			       uint32_t streams, uint32_t upstream_streams);
 
-/* Offers a prepared group to the polling thread, which adds it between two rounds; one at a time. */
+/* Offers a prepared group to the polling thread, which adds it between two rounds and then owns its traffic.
+ * `offer` must stay valid until groups_applied() is true, and only then another one may follow. NULL withdraws
+ * it when no thread polls any more. */
 void groups_offer(struct groups *g, struct groups_offer *offer);
 bool groups_applied(const struct groups *g);
 

@@ -93,11 +93,11 @@ static void collect_rest(struct run *run) {
 	uint64_t in_flight = groups_in_flight(g);
 	unsigned stopped = stops(run);
 	uint64_t start = rte_rdtsc();
-	uint64_t heard = start;
+	uint64_t last_active = start;
 	uint64_t now = start;
 	bool complete = false;
 
-	while ((now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) ||
+	while ((now - last_active < ms(complete ? COMPLETE_MS : QUIET_MS) ||
 		(groups_unresolved(g) && now - start < ms(UNRESOLVED_MS))) &&
 	       stops(run) == stopped && (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = groups_send(g, now);
@@ -107,7 +107,7 @@ static void collect_rest(struct run *run) {
 		now = spent(sent + received > 0 ? &run->busy_cycles : &rest, now);
 		left = groups_in_flight(g);
 		if (sent > 0 || left != in_flight || groups_pending(g))
-			heard = now;
+			last_active = now;
 		in_flight = left;
 		complete = (left == 0 || run->send_only) && groups_all_sent(g);
 	}
@@ -139,18 +139,18 @@ int run_traffic(void *arg) {
  * unfinished frames if it ended early. Sends and discards them. Returns whether all of this has ended.
  */
 static bool traffic_settle(struct run *run) {
-	uint64_t start = rte_rdtsc(), heard = start, now = start;
+	uint64_t start = rte_rdtsc(), last_active = start, now = start;
 	bool sent = false;
 
 	traffic_forget_shape(run->groups->all[0]);
 	groups_stop(run->groups);
-	while ((now - heard < ms(DRAIN_MS) || !sent) && now - start < ms(SETTLE_MAX_MS) &&
+	while ((now - last_active < ms(DRAIN_MS) || !sent) && now - start < ms(SETTLE_MAX_MS) &&
 	       stops(run) == 0) {
 		unsigned n = groups_send(run->groups, now) + groups_drain(run->groups);
 
 		now = rte_rdtsc();
 		if (n > 0)
-			heard = now;
+			last_active = now;
 		sent = groups_all_sent(run->groups);
 	}
 	return sent;

@@ -47,7 +47,8 @@ struct shared_port {
 	bool has[SERVER_MAX_GROUPS]; /* by index: the group is on this port */
 	uint16_t vlans[SERVER_MAX_GROUPS]; /* by index */
 	bool follows; /* groups change: asks the groups about frames with unknown keys */
-	int16_t by_vlan[VLAN_IDS]; /* index of a group, or one of the values above; untagged: 0 */
+	/* by VLAN ID (0: untagged): index of a group, or one of the values above */
+	int16_t by_vlan[VLAN_IDS];
 	struct rte_hash *table; /* from keys to indices, if VLANs do not suffice */
 	struct shared_port_batch batches[SERVER_MAX_GROUPS];
 	/* groups with a non-empty batch, in the order of their first frame */

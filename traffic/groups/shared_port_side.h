@@ -31,8 +31,8 @@ struct shared_port_side {
 	/* Reads the key of a frame without tag. Returns false if it has none and counts it. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
 			 struct shared_port_unmatched *unmatched);
-	/* For groups that change: whether the frame belongs to the group. `owner_first`: keys are not
-	 * looked up. */
+	/* For groups that change: whether the frame belongs to the group. Called for frames whose key is
+	 * unknown; with `owner_first`, before their key is looked up. */
 	enum shared_port_owner (*owner)(const struct traffic *t, const struct rte_mbuf *m);
 	bool owner_first;
 	uint64_t *(*counter)(struct shared_port_unmatched
