@@ -35,9 +35,9 @@ struct impair_session {
 	struct shadow_session shadow;
 	bool data;
 	bool begun;
-	uint16_t highest; /* highest number sent */
-	uint32_t closed; /* number of packets */
-	uint32_t put;
+	uint16_t highest; /* highest number sent, once `begun` */
+	uint32_t closed; /* number of packets closed */
+	uint32_t put; /* number of packets put into the output */
 	unsigned delayed_count;
 	struct impair_delayed delayed[IMPAIR_DELAYED];
 };
@@ -74,16 +74,18 @@ uint32_t impair_stop(struct impair *im);
 extern const struct frame_impairer impair_frames;
 extern const struct session_impairer impair_sessions;
 
-/* Damages bits of a grant's encrypted frames, before uplink_grant_finish(). `im` NULL: does nothing. */
+/* Flips the bits that were drawn for a grant, in its encrypted frames, before uplink_grant_finish(). `im`
+ * NULL: does nothing. */
 void impair_grant(struct impair *im, struct uplink_grant *g);
 
 /* Impairs the burst of a grant. Returns whether it is sent; if not, its packets count as sent here. */
 bool impair_burst(struct impair *im, struct uplink_grant *g, struct uplink_burst *b);
 
-/* Sends packets that were delayed for long enough, or all. */
+/* Sends packets that were delayed for long enough. `all`: sends all of them, but drops late ones. */
 void impair_release(struct impair *im, uint64_t now, bool all);
 
-/* Draws the impairment of a packet, burst or frame among those in the bitmap `allowed`. */
+/* Draws the impairment of a packet, burst or frame by the shares. IMPAIRMENTS: none, or one that is not in
+ * the bitmap `allowed` (impair_bit()). */
 enum impairment impair_draw(struct impair *im, enum impair_target target, uint32_t allowed);
 
 /* Whether burst `number` of a stream may be hit; impair_hit() records a hit. */

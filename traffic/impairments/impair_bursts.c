@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Impairs bursts in the R-PHY device or before it. */
+/* Impairs bursts of modems, up to their UEPI packets in the R-PHY device. */
 #include "impairments/impair.h"
 #include "wire/segment.h"
 

@@ -121,7 +121,7 @@ static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t fir
 	return at;
 }
 
-/* Draws and flips a bit. Returns the frame's fate. */
+/* Draws a bit for impair_grant() to flip. Returns the frame's fate. */
 static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
 			       const struct uplink_frame *f, uint32_t at, uint32_t size) {
 	struct pdu p = pdu_of(f, rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);

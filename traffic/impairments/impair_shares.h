@@ -35,8 +35,8 @@ bool impair_any_of(const struct impair_shares *shares, enum impair_target target
 
 /*
  * Parses KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`
- * (`size` bytes; IMPAIR_ERROR suffices) for a name that is unknown or given twice, a malformed share, or a sum above 1. The
- * message for an unknown name lists the known ones.
+ * (`size` bytes; IMPAIR_ERROR suffices) for a name that is unknown or given twice, a malformed share, or a
+ * sum above 1. The message for an unknown name lists the known ones.
  */
 #define IMPAIR_ERROR 512
 bool impair_parse(const char *text, struct impair_shares *out, char *error, size_t size);

@@ -77,7 +77,8 @@ struct shadow_burst {
 	uint32_t sent; /* bytes sent; less than `size` if truncated */
 	bool has_pointer;
 	bool request; /* its segment header has a request */
-	bool resolved, delivered;
+	bool resolved; /* whether the CMTS gets it is known: it is `delivered` or not */
+	bool delivered;
 	enum impairment hit;
 };
 
@@ -120,8 +121,9 @@ struct shadow_piece {
 
 /* A data session. */
 struct shadow_session {
-	struct shadow_burst *open;
-	bool passing;
+	struct shadow_burst
+		*open; /* burst whose header came and whose trailer did not; NULL: none */
+	bool skipping; /* the parts up to the next header are of a burst that is already counted as dropped */
 	bool gap; /* the packet before is missing */
 	uint16_t count;
 	struct shadow_piece pieces[PSP_COUNT_MAX]; /* of the open packet */
@@ -174,10 +176,12 @@ void shadow_record(struct shadow *s);
 /* Whether the packet is delivered unchanged. */
 bool shadow_delivers(const struct shadow *s, uint32_t stream, uint32_t sequence);
 
-/* Used by shadow_extract.c. */
+/* For the files of the shadow only. Count a request in a frame header, and a management message. */
 void shadow_request(struct shadow *s, const struct shadow_stream *st, uint32_t channel,
 		    uint32_t sid);
 void shadow_management(struct shadow *s);
+/* Defined in shadow_extract.c: processes the next delivered burst of a stream. `gap`: bursts before it are
+ * missing. */
 void shadow_extract(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b,
 		    bool gap);
 /* Defined in shadow_outcome.c: processes a complete frame; settles a frame before the current position. */

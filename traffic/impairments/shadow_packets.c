@@ -77,18 +77,18 @@ static bool segment_good(struct shadow *s, const struct shadow_burst *b) {
 
 static void header(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
 	shadow_count(s, COUNTER_BURSTS, 1);
-	x->passing = b->hit == IMPAIR_UEPI_HEADER_ERROR;
-	x->open = x->passing ? NULL : b;
-	if (x->passing)
+	x->skipping = b->hit == IMPAIR_UEPI_HEADER_ERROR;
+	x->open = x->skipping ? NULL : b;
+	if (x->skipping)
 		shadow_drop(s, DROP_BURST_HEADER);
 }
 
 static void headless(struct shadow *s, struct shadow_session *x) {
-	if (x->passing)
+	if (x->skipping)
 		return;
 	shadow_count(s, COUNTER_BURSTS, 1);
 	shadow_drop(s, DROP_BURST_HEADLESS);
-	x->passing = true;
+	x->skipping = true;
 }
 
 static void trailer(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
@@ -115,7 +115,7 @@ static void shadow_missing(struct shadow *s, struct shadow_session *x) {
 	if (x->open != NULL) {
 		shadow_drop(s, DROP_BURST_GAP);
 		x->open = NULL;
-		x->passing = true;
+		x->skipping = true;
 	}
 	for (unsigned i = 0; i < x->count; i++) {
 		if (x->pieces[i].end && x->pieces[i].burst != NULL)
