@@ -29,5 +29,5 @@ bool decryptor_create(struct decryptor *d, struct crypto_provider *provider, boo
 void decryptor_free(struct decryptor *d);
 
 /* Decrypts in place up to DECRYPT_BURST frames that modems_check() has accepted. Writes the result
- * to the info of each frame. Leaves no frame in the crypto queue. */
+ * to `decrypted` in the info of each frame. Leaves no frame in the crypto queue. */
 void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n);

@@ -67,8 +67,8 @@ struct modem_rekey {
 	struct stored_key *stored;
 };
 
-/* Gets the schedule of a key that arrives, on the thread that prepares changes. Returns false if
- * memory is short. */
+/* Gets the schedule of a key that arrives, on the thread that prepares changes. `r->sequence` must be set.
+ * Returns false if memory or crypto sessions are short. */
 bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
 			const uint8_t *key, const uint8_t *iv);
 

@@ -36,6 +36,7 @@ struct uplink_encryptor {
 bool uplink_encryptor_create(struct uplink_encryptor *e, struct crypto_provider *provider);
 void uplink_encryptor_free(struct uplink_encryptor *e);
 
+/* Adds a piece, at most UPLINK_PIECES_MAX. Its bytes and key must stay valid until uplink_encrypt(). */
 void uplink_encrypt_add(struct uplink_encryptor *e, const struct uplink_piece *piece);
 
 /* Processes the added pieces. Leaves none in the crypto queue. */

@@ -45,7 +45,7 @@ struct uplink_stream {
 	uint8_t next_sid;
 	uint16_t sequence; /* of the next segment, modulo 8,192; pre-3.0: of the next fragment */
 	uint32_t made; /* number of packets made */
-	uint32_t ended; /* of these, packets whose last byte is in a sent grant */
+	uint32_t ended; /* of these, packets whose last byte is in a filled grant */
 	uint32_t left; /* bytes of unfinished frames */
 	uint32_t left_packets; /* packets that end with the last of these bytes */
 	uint32_t left_at; /* pre-3.0: offset of these bytes in `leftover` */
@@ -63,7 +63,7 @@ struct uplink_stream {
 struct uplink_flow {
 	uint32_t first; /* index of its first SID cluster in `clusters` */
 	uint32_t count;
-	uint32_t next;
+	uint32_t next; /* of these, the one that gets the flow's next grant */
 };
 
 /* A SID cluster and the number of its stream. */
@@ -100,7 +100,7 @@ struct uplink_flows {
 	struct uplink_stream *streams;
 	uint8_t *leftovers;
 	uint32_t stream_count; /* capacity */
-	uint32_t next;
+	uint32_t next; /* index of the flow that gets the next grant */
 	uint32_t unfinished; /* number of streams with an unfinished frame */
 	uint64_t sent; /* packets */
 	uint64_t sent_bytes; /* Ethernet frames without CRC */
@@ -131,8 +131,8 @@ struct uplink_grant {
 
 /*
  * Finds the flows of the modems that have an address, and gets their keys. Modems with `newest` use the
- * newer of two key generations, others both in alternation. Returns 0, or -1 if memory or crypto sessions
- * are short. The caller frees it with uplink_plan_free() in either case.
+ * newer of two key generations, others both in alternation. Returns 0, or -1 after a message if memory or
+ * crypto sessions are short. The caller frees it with uplink_plan_free() in either case.
  */
 int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 		       const struct uplink_plan_follow *follow, bool newest,
@@ -141,7 +141,7 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 void uplink_plan_free(struct uplink_plan *p);
 
 /* Finds the rewrites of the plan's streams; `streams` is the capacity of stream numbers. Returns
- * false if memory is short. */
+ * false after a message if memory is short. */
 bool uplink_plan_rewrites(const struct uplink_plan *p, uint32_t streams, uint32_t magic,
 			  struct rewrites *r);
 
@@ -192,7 +192,7 @@ struct uplink_made {
 	uint64_t bytes; /* Ethernet frames without CRC */
 };
 
-/* The tag of a stream's next packet. */
+/* Counts a stream's next packet as made, also in `made`. Returns its tag. */
 struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink_frames *frames,
 				    struct uplink_made *made);
 

@@ -28,7 +28,7 @@ struct frame_impairer {
 	/* Chooses a modification for a frame of the grant and changes `f` accordingly. */
 	void (*choose)(struct impair *im, const struct uplink_grant *g, struct uplink_frame *f);
 	/* The frame was written, `size` bytes at `at` of the grant's buffer, and is not encrypted yet.
-	 * `sequence` is the number of its packet; for a last fragment, the number of packets in its unit. */
+	 * `sequence` is the number of its packet; for a fragment, the number of packets in its unit. */
 	void (*made)(struct impair *im, struct uplink_grant *g, const struct uplink_frame *f,
 		     uint32_t sequence, uint32_t at, uint32_t size);
 	/* The same for a packet in a fragmented unit. */
@@ -41,8 +41,8 @@ struct frame_impairer {
 
 /* Callbacks that add frames which the CMTS must drop (refused/). */
 struct frame_refuser {
-	/* Called before a packet is put into the grant. Returns whether a frame to drop precedes it, and
-	 * fills in `f` and `tag`. */
+	/* Called before a packet is put into a grant of a flow with segment headers. Returns whether a frame
+	 * to drop precedes it, and then fills in `f` and `tag`. */
 	bool (*choose)(struct uplink_refused *r, const struct uplink_grant *g,
 		       struct uplink_frame *f, struct packet_tag *tag);
 	/* The frame was written, and is not encrypted yet. */

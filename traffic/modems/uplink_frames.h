@@ -52,7 +52,8 @@ struct uplink_frames {
 	uint64_t concatenations;
 };
 
-/* Gets the keys of a modem. Returns 0, or -1 after a message. */
+/* Gets the keys of modem `index` into `m`, which must be zeroed. Returns 0, or -1 after a message. The caller
+ * frees it with uplink_modem_free() in either case. */
 int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
 			struct key_store *store);
 
@@ -64,7 +65,7 @@ void uplink_frames_restart(struct uplink_frames *f);
 /* Whether both encrypt their next frame with the same key, if they use the newest. */
 bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b);
 
-/* The key of a modem's next frame; NULL: not encrypted. */
+/* Counts a modem's next frame. Returns its key; NULL: not encrypted. */
 const struct crypto_key *uplink_key_next(struct uplink_modem *m);
 
 /* Sets the privacy fields of a header; `key` may be NULL. */
@@ -74,8 +75,9 @@ void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key);
 uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
 			   uint32_t stream, uint32_t sequence);
 
-/* These functions write a frame at offset `at` of a buffer and return its size. The packet is
- * encrypted with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`. */
+/* These functions write a frame at offset `at` of a buffer and return its size. uplink_encrypt() encrypts it
+ * with `key`; NULL: not encrypted. `modem` is the packet's, by index in the service group. A fragment has
+ * `size` bytes of `payload`. */
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
 			     const struct crypto_key *key, struct rte_mbuf *buffer, uint32_t at);
