@@ -45,7 +45,7 @@ extern const char *const violation_names[VIOLATIONS];
 
 struct account {
 	struct proof proof;
-	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
+	struct evidence *evidence; /* of corrupted and unexpected frames; NULL: none */
 	uint64_t counted; /* packets whose header only was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];

@@ -83,8 +83,8 @@ uint64_t evidence_count(const struct evidence *e) {
 }
 
 static bool evidence_put(const struct evidence *e, FILE *out) {
-	uint8_t capacity[BLOCK + HEADS];
-	struct pcapng p = {.bytes = capacity, .capacity = sizeof(capacity)};
+	uint8_t bytes[BLOCK + HEADS];
+	struct pcapng p = {.bytes = bytes, .capacity = sizeof(bytes)};
 
 	if (!pcapng_section(&p, "vcmts-traffic"))
 		return false;
@@ -104,11 +104,11 @@ static bool evidence_put(const struct evidence *e, FILE *out) {
 			.comment = k->why,
 		};
 
-		if (!pcapng_packet(&p, &packet) || fwrite(capacity, 1, p.size, out) != p.size)
+		if (!pcapng_packet(&p, &packet) || fwrite(bytes, 1, p.size, out) != p.size)
 			return false;
 		p.size = 0;
 	}
-	return fwrite(capacity, 1, p.size, out) == p.size;
+	return fwrite(bytes, 1, p.size, out) == p.size;
 }
 
 int evidence_write(const struct evidence *e, const char *path) {

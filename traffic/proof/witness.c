@@ -48,7 +48,7 @@ int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t 
 	r = calloc(1, sizeof(*r) + count * sizeof(r->windows[0]));
 	if (r == NULL)
 		return -1;
-	w->capacity = r;
+	w->store = r;
 	*r = (struct witness_store){
 		.random = {seed},
 		.gap = FIRST_GAP,
@@ -62,10 +62,10 @@ int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t 
 }
 
 void witness_free(struct witness *w) {
-	if (w->capacity != NULL)
-		free(w->capacity->bytes);
-	free(w->capacity);
-	w->capacity = NULL;
+	if (w->store != NULL)
+		free(w->store->bytes);
+	free(w->store);
+	w->store = NULL;
 }
 
 static uint8_t *packet_slot(const struct witness_store *r, uint32_t window, unsigned i) {
@@ -78,7 +78,7 @@ static uint8_t *packet_slot(const struct witness_store *r, uint32_t window, unsi
  * half.
  */
 static void window_next(struct witness *w) {
-	struct witness_store *r = w->capacity;
+	struct witness_store *r = w->store;
 
 	if (r->begun % r->count == 0 && r->gap < LONGEST_GAP)
 		r->gap *= 2;
@@ -89,7 +89,7 @@ static void window_next(struct witness *w) {
 }
 
 static void packet_keep(struct witness *w, const struct rte_mbuf *m) {
-	struct witness_store *r = w->capacity;
+	struct witness_store *r = w->store;
 	struct window *open = &r->windows[r->open];
 	struct seen *seen = &open->packets[open->count];
 	uint8_t *bytes = packet_slot(r, r->open, open->count);
@@ -136,11 +136,11 @@ static void interface_write(struct writing *f, const char *direction, unsigned i
 	struct pcapng_interface interface = {.link = PCAPNG_ETHERNET};
 	char name[32];
 
-	if (w->capacity == NULL)
+	if (w->store == NULL)
 		return;
 	snprintf(name, sizeof(name), "%s %u", direction, index);
 	interface.name = name;
-	interface.snap = w->capacity->size;
+	interface.snap = w->store->size;
 	f->good = f->good && pcapng_interface(&p, &interface);
 	block_flush(f, &p);
 }
@@ -168,10 +168,10 @@ static void window_write(struct writing *f, const struct witness_store *r, uint3
 }
 
 static void windows_write(struct writing *f, const struct witness *w) {
-	if (w->capacity == NULL)
+	if (w->store == NULL)
 		return;
-	for (uint32_t i = 0; i < w->capacity->count; i++)
-		window_write(f, w->capacity, i);
+	for (uint32_t i = 0; i < w->store->count; i++)
+		window_write(f, w->store, i);
 	f->interface++;
 }
 
@@ -194,8 +194,8 @@ static uint32_t largest(const struct witness_pair *groups, unsigned count) {
 	uint32_t size = 0;
 
 	for (unsigned g = 0; g < count; g++) {
-		const struct witness_store *down = groups[g].downstream.capacity;
-		const struct witness_store *up = groups[g].upstream.capacity;
+		const struct witness_store *down = groups[g].downstream.store;
+		const struct witness_store *up = groups[g].upstream.store;
 
 		size = RTE_MAX(size, down != NULL ? down->size : 0);
 		size = RTE_MAX(size, up != NULL ? up->size : 0);

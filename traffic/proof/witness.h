@@ -16,7 +16,7 @@
 /* Of one direction of one service group. */
 struct witness {
 	uint32_t skip; /* packets to skip before the next one is kept */
-	struct witness_store *capacity;
+	struct witness_store *store; /* NULL: keeps nothing */
 };
 
 /* Keeps about `packets` packets of at most `size` bytes; 0: none. Returns 0, or -1 if memory is
@@ -30,7 +30,7 @@ void witness_copy(struct witness *w, struct rte_mbuf *const *packets, unsigned n
 /* Passes `n` consecutive packets that follow those of the last call. Copies the packets that it
  * keeps. `w` may be NULL: keeps nothing. */
 static inline void witness_pass(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
-	if (w == NULL || w->capacity == NULL)
+	if (w == NULL || w->store == NULL)
 		return;
 	if (likely(n <= w->skip))
 		w->skip -= n;

@@ -34,7 +34,7 @@ static inline double rate_limit_over(const struct rate_limit *l) {
  */
 struct backlog {
 	uint64_t until; /* arrival of the latest packet that had waited */
-	uint64_t total; /* bytes received in total, */
+	uint64_t total; /* bytes received in total; the caller adds them */
 	uint64_t total_until; /* the same at `until` */
 	uint64_t cycles; /* cycles with a backlog */
 	uint64_t bytes; /* bytes received in these */
