@@ -28,6 +28,6 @@ void cpe_watch_free(struct cpe_watch *w);
 void cpe_watch_record(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n,
 		      uint64_t now);
 
-/* An address to which vcmtsd must drop packets at `now`: number `nth` modulo the count of them.
- * Returns NULL if the family has none, or if an admitted address may be inactive. */
+/* An address to which vcmtsd must drop packets at `now`, of limit number `nth` modulo their count or the next
+ * one of the family. Returns NULL if the family has none, or if an admitted address may be inactive. */
 const uint8_t *cpe_watch_beyond(const struct cpe_watch *w, bool ipv4, uint64_t nth, uint64_t now);

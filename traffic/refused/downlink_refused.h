@@ -19,9 +19,10 @@
 struct downlink_refused;
 
 /*
- * Adds a packet to refuse after one packet in `every`. `shared`: groups with the same VLAN and MAC address
- * share the network port. Returns NULL if memory is short. The caller frees it with
- * downlink_refused_free(), which accepts NULL.
+ * Adds at most one packet to refuse per `every` packets, none if the drawn fault is impossible. `every` is at
+ * least the largest burst of downlink_refused_make(). `shared`: groups with the same VLAN and MAC address share
+ * the network port, so that its drop reasons count some kinds. Returns NULL if memory is short. The caller
+ * frees it with downlink_refused_free(), which accepts NULL.
  */
 struct downlink_refused *downlink_refused_create(const struct service_group *sg, uint32_t every,
 						 bool shared, uint64_t seed);
@@ -43,4 +44,5 @@ void downlink_refused_changed(struct downlink_refused *r);
 /* Sets all counts to 0. */
 void downlink_refused_restart(struct downlink_refused *r);
 
+/* Counts since the last restart. `r` may be NULL in this function and those above. */
 struct refused_counts downlink_refused_counts(const struct downlink_refused *r);

@@ -53,9 +53,9 @@ static inline struct frame_info *frame_info(struct rte_mbuf *m) {
 struct receiver;
 
 /*
- * `frames` is the pool for DOCSIS frames, with FRAME_PRIVATE_SIZE and 2,017 bytes of data room. `meters` of
- * the channels, or NULL, must outlive the receiver. Returns NULL if memory is short. The caller frees the
- * receiver with receiver_free().
+ * `frames` is the pool for DOCSIS frames, with FRAME_PRIVATE_SIZE and 2,017 bytes of data room. `meters` has
+ * the channels' meters, or is NULL. All arguments must outlive the receiver. Returns NULL if memory is short.
+ * The caller frees the receiver with receiver_free().
  */
 struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
 				 struct account *account, struct meters *meters);
@@ -88,8 +88,8 @@ void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx);
 
 /*
  * Processes one DEPI frame, which may be a chain and remains the caller's. Writes the DOCSIS frames that it
- * completes, at most RECEIVER_FRAMES_MAX, to `frames`, with channel, head_only and size set in their info.
- * Returns their number, or RECEIVER_UNKNOWN without counting the frame if its session is unresolved.
+ * completes, at most RECEIVER_FRAMES_MAX, to `frames`, with channel, head_only and size set in their info. The
+ * caller owns them. Returns their number, or RECEIVER_UNKNOWN without counting the frame if its session is unresolved.
  */
 #define RECEIVER_UNKNOWN UINT_MAX
 unsigned receiver_process(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames);
