@@ -99,8 +99,8 @@ static const struct argp_option arguments[] = {
 	 "request bandwidth and use the grants in MAPs of the upstream scheduler (open)",
 	 0},
 	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
-	 "impairments of the upstream, with their shares of packets, bursts or frames, such "
-	 "as psp-loss=0.1%,clear=0.001; the kinds are listed below",
+	 "impairments of the upstream, with their shares of packets, bursts, frames, MAPs, "
+	 "requests or modems, such as psp-loss=0.1%,clear=0.001; the kinds are listed below",
 	 0},
 	{"no-downstream", KEY_NO_DOWNSTREAM, NULL, 0, "only the modems send", 0},
 	{"send-only", KEY_SEND_ONLY, NULL, 0,

@@ -34,8 +34,8 @@ struct summary {
 json_t *summary_downstream(const struct traffic_result *r);
 json_t *summary_upstream(const struct uplink_result *r);
 
-/* Writes {"downstream": {..}, "upstream": {..}, "groups": [{"id", "name", "downstream", "upstream"}, ..]} to
- * the file at `path`. Returns 0, or -1 after a message on stderr. */
+/* Writes {"downstream": {..}, "upstream": {..}, "groups": [{"id", "name", "downstream", "upstream"}, ..]},
+ * and "gaps" and "follow" if requested, to the file at `path`. Returns 0, or -1 after a message on stderr. */
 int summary_write(const char *path, const struct summary *s);
 
 /* Prints a table per direction, with violations by name, and a line per service group if there are

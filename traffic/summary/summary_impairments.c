@@ -48,7 +48,7 @@ void summary_impairments_set(json_t *o, const struct uplink_result *r) {
 
 static void print_pair(FILE *out, const char *name, uint64_t expected, uint64_t counted) {
 	fprintf(out, "  %-12s %-20s %14" PRIu64 "  %s\n", "expected", name, expected,
-		expected == counted ? "as came" : "not received as sent");
+		expected == counted ? "as counted" : "differs from the count");
 }
 
 void summary_impairments_hits(FILE *out, const struct uplink_result *r) {
@@ -68,8 +68,6 @@ void summary_impairments_print(FILE *out, const struct uplink_result *r) {
 	print_pair(out, "lost", r->expected.lost, r->lost);
 	print_pair(out, "corrupted", r->expected.corrupted, r->corrupted);
 	if (r->survived > 0)
-		fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "proven",
-			"received, but "
-			"expected lost",
+		fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "proven", "but expected lost",
 			r->survived);
 }

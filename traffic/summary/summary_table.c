@@ -54,8 +54,8 @@ static void print_measures(FILE *out, const struct common *c) {
 	if (c->descheduled > 0)
 		fprintf(out,
 			"%-12s %14" PRIu64
-			" times for more than 1 ms, at most %.0f us: this core is "
-			"not ours alone\n",
+			" times for more than 1 ms, at most %.0f us: other threads use "
+			"this core\n",
 			"descheduled", c->descheduled, c->descheduled_longest_us);
 }
 

@@ -15,7 +15,8 @@ int answer_write(json_t *answer, FILE *out);
 /* The answer to a rejected request; `error` is one line of UTF-8. */
 json_t *answer_refusal(const char *error);
 
-/* Answers one line; `context` is that of answers_serve(). */
+/* Answers a line of `size` bytes; `context` is that of answers_serve(). The caller owns the answer; NULL:
+ * memory was short. */
 typedef json_t *(*answer_fn)(void *context, const char *line, size_t size);
 
 /* Writes `ready`, whose ownership it takes, then answers each line until the end of the input.
