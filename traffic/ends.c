@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Names the devices, computes the memory, and opens the ports at both ends of the CMTS. */
 #include "ends.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Computes upstream rate and shapes after all options are parsed. */
 #include "options_rates.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints progress each second on a thread of its own. */
 #include "progress.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads the configuration, and checks that it suffices for the options. */
 #include "setup.h"
 
 #include <stdio.h>

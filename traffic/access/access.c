@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Creates and frees the simulated modems that request bandwidth; run.c runs them. */
 #include "access/access.h"
 
 #include <stdlib.h>

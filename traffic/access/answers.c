@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Detects by the ack times of MAPs that a request got no answer, so that the flow requests again. */
 #include "access/answers.h"
 
 #include "access/map_reception.h"
 #include "access/requests.h"
 
+/* Makes a flow wait for ack times after its oldest request, and not before `min`. */
 static void watch_from(struct access *a, struct access_queue *f, uint64_t min) {
 	uint64_t oldest = UINT64_MAX;
 
@@ -33,6 +35,7 @@ static uint64_t acknowledged(const struct access *a, const struct access_group *
 	return min;
 }
 
+/* Schedules the answers to flows of a group whose requests the ack times of all channels have passed. */
 static void acknowledge(struct access *a, struct access_group *g,
 			const struct access_map_reception *map) {
 	uint64_t ack = acknowledged(a, g, map->received);

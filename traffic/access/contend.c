@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests in contention: back-off, choice of opportunities, collisions. */
 #include "access/contend.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static uint64_t decided(const struct access *a, const struct access_line *l, uin
 	return at > a->lead ? at - a->lead : 0;
 }
 
+/* Removes `count` opportunities from region `r`, the oldest one. */
 static void consume(struct access_line *l, struct access_region *r, uint32_t count) {
 	r->minislot += (uint64_t)count * l->set.request_minislots;
 	r->count -= count;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A binary heap: entries with a key, the lowest key first. */
 #include "access/due.h"
 
 #include <stdlib.h>

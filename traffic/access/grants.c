@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records the opportunities that MAPs give to single flows, and uses each when its burst is filled. */
 #include "access/grants.h"
 
 #include "access/map_reception.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides whether a modem receives a MAP, and in time. */
 #include "access/map_reception.h"
 
 #define MILLION 1000000

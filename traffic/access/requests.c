@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts the bytes that a flow has requested and not been granted. */
 #include "access/requests.h"
 
 #define UNITS_MAX UINT16_MAX /* N-byte units in the field of a request */

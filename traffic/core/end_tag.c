@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the offset of the tag at the end of a captured packet. */
 #include "core/end_tag.h"
 
 #include "core/packet.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads a text file line by line, and reports errors as PATH:LINE. */
 #include "core/lines.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes a captured packet with its tag and upper-layer checksum. */
 #include "core/replayed.h"
 
 #include <string.h>

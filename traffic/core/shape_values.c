@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Parses the numbers in the text of a shape. */
 #include "core/shape_values.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Applies live changes to the downlink, and keeps the generations before them for packets under way. */
 #include "directions/downlink_change.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ void downlink_follow_end(struct downlink *d) {
 	d->follow = NULL;
 }
 
+/* Ends the stream that had this number, and starts another one. */
 static void stream_begin(struct downlink *d, uint32_t stream, uint64_t now) {
 	struct proof *p = &d->account.proof;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds out whether an unexpected frame belongs to another service group of this process. */
 #include "directions/run_groups.h"
 
 bool run_groups_have_modem(const struct run_groups *n, const uint8_t mac[6]) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Hands a change from the thread that prepares it to the polling thread, and applies it to both directions. */
 #include "directions/traffic_change.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A ring of frames whose verdict waits for changes that the server has not reported yet. */
 #include "directions/unresolved.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prepares and applies live changes of the uplink, and keeps the generations before them. */
 #include "directions/uplink_change.h"
 
 #include <stdio.h>
@@ -110,6 +111,7 @@ bool uplink_change_apply(struct uplink_follow *f, struct uplink *u, struct uplin
 	return true;
 }
 
+/* As in downlink_change.c: removes the generation that `c` holds. */
 static void tables_forget(struct uplink *u, const struct uplink_change *c) {
 	struct uplink_change *left = c->newer;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Subscribes to the events of vcmtsd and offers its changes to the traffic, on a thread that does not poll. */
 #include "follow/follow.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Converts events of the control socket to changes of the groups. */
 #include "follow/follow_events.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prepares changes of one service group for its traffic, and offers them. */
 #include "follow/follow_group.h"
 
 #include <stdio.h>

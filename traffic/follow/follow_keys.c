@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the keys that modems get and lose in a key roll. */
 #include "follow/follow_keys.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers the streams of a group, and samples how many packets of each have arrived. */
 #include "follow/follow_streams.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records how long the traffic is behind the changes of the server. */
 #include "follow/follow_times.h"
 
 #include <stdio.h>

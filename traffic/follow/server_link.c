@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends JSON-RPC requests to the control socket, and reads responses and events. */
 #include "follow/server_link.h"
 
 #include <poll.h>

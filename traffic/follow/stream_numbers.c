@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Maps streams to numbers that stay the same over live changes; the numbers index the tables of the proof. */
 #include "follow/stream_numbers.h"
 
 #include <search.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rings of the times at which packets arrived in the queues of scheduled modems. */
 #include "grants/arrivals.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Creates the state of scheduled modems: clock, MAP pseudowires, events, queues. */
 #include <stdio.h>
 #include <stdlib.h>
 

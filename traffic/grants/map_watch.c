@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares received MAPs with each other, with the clock and with the configuration. */
 #include "grants/map_watch.h"
 
 #include "model/grants_times.h"

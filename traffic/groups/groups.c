@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs the traffic of several service groups on one thread, with common ports and pools. */
 #include "groups/groups.h"
 
 #include <stdio.h>

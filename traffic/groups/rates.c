@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Capacities of the channels of a group, and the division of a rate among groups. */
 #include "groups/rates.h"
 
 #include <rte_common.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Distributes frames of a port to service groups, by VLAN or by a key of the frame. */
 #include "groups/shared_port.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums the results of all service groups. */
 #include "groups/totals.h"
 
 #include <string.h>

@@ -33,6 +33,7 @@ static void shadow_process(struct shadow *s, struct shadow_stream *st,
 	}
 }
 
+/* Records whether the CMTS gets a burst. Processes the bursts of its stream up to the next unknown one. */
 static void resolve(struct shadow *s, struct shadow_burst *b, bool delivered) {
 	struct shadow_stream *st = &s->streams[b->stream];
 
@@ -75,6 +76,7 @@ static bool segment_good(struct shadow *s, const struct shadow_burst *b) {
 	return true;
 }
 
+/* The begin of a burst. */
 static void header(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
 	shadow_count(s, COUNTER_BURSTS, 1);
 	x->skipping = b->hit == IMPAIR_UEPI_HEADER_ERROR;
@@ -83,6 +85,7 @@ static void header(struct shadow *s, struct shadow_session *x, struct shadow_bur
 		shadow_drop(s, DROP_BURST_HEADER);
 }
 
+/* A part of a burst whose header was lost. Counts the burst once. */
 static void headless(struct shadow *s, struct shadow_session *x) {
 	if (x->skipping)
 		return;
@@ -91,6 +94,7 @@ static void headless(struct shadow *s, struct shadow_session *x) {
 	x->skipping = true;
 }
 
+/* The end of a burst, which resolves it. */
 static void trailer(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
 	bool open = x->open == b;
 
@@ -108,6 +112,7 @@ void shadow_piece(struct shadow_session *x, struct shadow_burst *b, bool begin, 
 	x->pieces[x->count++] = (struct shadow_piece){b, begin, end};
 }
 
+/* The packet is lost or late: no burst with parts in it is delivered. */
 static void shadow_missing(struct shadow *s, struct shadow_session *x) {
 	shadow_count(s, COUNTER_PSP_MISSING, 1);
 	shadow_count(s, COUNTER_PSP_GAPS, !x->gap);

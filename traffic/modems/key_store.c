@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A tree of keys with counts of users: equal keys share one schedule of the crypto provider. */
 #include "modems/key_store.h"
 
 #include <search.h>

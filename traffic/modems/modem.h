@@ -21,7 +21,7 @@ struct modem_state {
 	 * number. The toggle bit of a frame selects one. */
 	struct crypto_key keys[SA_KEYS];
 	uint32_t since[SA_KEYS]; /* number of the change that set the key */
-	uint32_t first_flow;
+	uint32_t first_flow; /* index in modems.flows */
 	uint16_t said;
 	uint8_t valid; /* bitmap of the valid `keys` */
 	uint8_t present; /* index of the key for frames without a privacy header */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Fills a grant by the kind of its flow: with segment headers, or before DOCSIS 3.0. */
 #include "modems/uplink_fill.h"
 
 #include "modems/uplink_legacy.h"

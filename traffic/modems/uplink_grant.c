@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Computes the size of grants from rate, number of flows and the reassembly timer of the CMTS. */
 #include "modems/uplink_grant.h"
 
 #include "wire/docsis_mac.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps the first corrupted or unexpected frames of a run, and writes them as pcapng. */
 #include "proof/evidence.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Predicts the bytes that the data plane rewrites, in each generation that may apply. */
 #include "proof/expected_rewrite.h"
 
 #include <stdlib.h>

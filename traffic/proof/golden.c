@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes each shared format once, and compares the bytes with those of an independent encoder. */
 #include "proof/golden.h"
 
 #include <stdint.h>

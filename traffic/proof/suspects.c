@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A hash table of time spans in which lost or reordered packets were under way. */
 #include "proof/suspects.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps a random sample of windows of consecutive packets, and writes them as pcapng. */
 #include "proof/witness.h"
 
 #include <errno.h>

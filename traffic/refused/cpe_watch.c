@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds addresses that vcmtsd must drop packets to, as the CPE limit of their modem is reached. */
 #include "refused/cpe_watch.h"
 
 #include <stdlib.h>

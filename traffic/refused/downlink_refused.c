@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends downstream packets that vcmtsd must drop, each with one fault, among valid ones. */
 #include "refused/downlink_refused.h"
 
 #include <stdlib.h>

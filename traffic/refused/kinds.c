@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts packets that vcmtsd must drop, and names the drop reason of each kind. */
 #include "refused/kinds.h"
 
 const char *refused_reason(enum refused_kind kind, bool shared) {

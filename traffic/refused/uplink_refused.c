@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds upstream frames and packets that vcmtsd must drop, each with one fault, among valid ones. */
 #include "refused/uplink_refused.h"
 
 #include <stdlib.h>

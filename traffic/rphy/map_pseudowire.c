@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reassembles MAC management messages from the packets of MAP pseudowires. */
 #include "rphy/map_pseudowire.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares addresses and fields of received DEPI frames with the configuration. */
 #include "rphy/outer_header.h"
 
 #include <string.h>

@@ -267,6 +267,7 @@ static void piece_append(struct receiver *r, struct psp_stream *l, struct piece 
 		depi_append(l, piece, piece->size);
 }
 
+/* Adds a segment to the open frame, or begins one. Returns the frame if it is complete, else NULL. */
 static struct rte_mbuf *piece_process(struct receiver *r, const struct session *s,
 				      struct psp_stream *l, struct piece *piece) {
 	struct rte_mbuf *whole;
@@ -314,6 +315,7 @@ static unsigned segments_process(struct receiver *r, const struct session *s, st
 	return n;
 }
 
+/* A late packet does not continue the open frame, so its segments are processed beside it. */
 static unsigned psp_process(struct receiver *r, const struct session *s, struct psp_stream *l,
 			    const struct depi *d, struct rte_mbuf **frames) {
 	enum order order = sequence_check(r, l, &d->psp);

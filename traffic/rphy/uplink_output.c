@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends L2TPv3 packets of the R-PHY device; adds reordered and faulty ones on request. */
 #include "rphy/uplink_output.h"
 
 #include <string.h>
@@ -76,8 +77,8 @@ static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned en
 	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count, session};
 }
 
-/* The CMTS takes the first packet of a session as start of its sequence. That packet and some after
- * it are therefore not reordered. */
+/* The session of a packet that may be reordered, else 0. The CMTS takes the first packet of a session as start
+ * of its sequence, so that packet and some after it keep their order. */
 static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf *m) {
 	const uint8_t *session = rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size - 4);
 	uint16_t number = load_be16(session + 4 + PSP_NUMBER_AT);

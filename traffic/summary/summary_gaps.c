@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports scheduling gaps of the polling thread, and time spans in which lost packets were under way. */
 #include "summary/summary_gaps.h"
 
 #include "directions/downlink.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports the requests, MAPs and grants of scheduled modems. */
 #include "summary/summary_grants.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints a line per service group. */
 #include "summary/summary_groups.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports how often each impairment hit, and the losses that it was expected to cause. */
 #include "summary/summary_impairments.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports rates and delays that the meters measured, where they show whether a limit was kept. */
 #include "summary/summary_qos.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct writer {
 	bool shaped;
 };
 
+/* Reports a limit that was exceeded, or that a long backlog shows to be used in full. Counts all limits. */
 static void line_add(struct writer *w, const struct line *line) {
 	const struct rate_limit *l = line->limit;
 	double over = rate_limit_over(l) / w->q->hz;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports packets that vcmtsd must drop, by the drop reason that must count them. */
 #include "summary/summary_refused.h"
 
 static void reason_add(json_t *reason, const char *key, uint64_t count) {

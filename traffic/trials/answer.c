@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes one line of JSON per request. */
 #include "trials/answer.h"
 
 #include <errno.h>
