@@ -123,10 +123,10 @@ struct access_event {
 struct access_counts {
 	uint64_t queued; /* bytes: = sent + discarded + waiting */
 	uint64_t sent, discarded, waiting;
-	/* bytes that fit in grants: = sum of the members of the next declaration */
+	/* bytes that fit in grants: = sum of the members up to `pending_grants` */
 	uint64_t granted;
-	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes,
-		pending_grants; /* the last one: granted, and the time of the grant has not come */
+	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes;
+	uint64_t pending_grants; /* the time of the grant has not come */
 	uint64_t beyond; /* bytes sent in excess of grants: sent = used + beyond */
 	uint64_t bursts, empty_bursts; /* all bursts; those without bytes */
 	/* requests sent in contention, in polls, piggybacked */

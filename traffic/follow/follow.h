@@ -27,13 +27,13 @@ struct follow {
 	struct follow_group groups[SERVER_MAX_GROUPS]; /* by index of the traffic */
 	uint32_t ids[SERVER_MAX_GROUPS];
 	const char *names[SERVER_MAX_GROUPS];
-	unsigned
-		count; /* includes removed groups, and an added one once it is offered to the polling thread */
-	uint32_t without_traffic
-		[SERVER_MAX_GROUPS]; /* IDs of added groups that cannot get traffic */
+	/* includes removed groups, and an added one once it is offered to the polling thread */
+	unsigned count;
+	/* IDs of added groups that cannot get traffic */
+	uint32_t without_traffic[SERVER_MAX_GROUPS];
 	unsigned without_traffic_count;
-	struct groups_offer
-		offer; /* the latest added group; the polling thread may not have applied it */
+	/* the latest added group; the polling thread may not have applied it */
+	struct groups_offer offer;
 	struct server_config kept[SERVER_MAX_GROUPS]; /* configurations that contain added groups */
 	unsigned kept_count;
 	uint64_t tsc_hz;
@@ -49,8 +49,8 @@ struct follow {
 	uint64_t requested_at; /* TSC at which the latest request was sent */
 	/* TSC; the server has reported all changes before it. 0: none, or the traffic is informed */
 	uint64_t complete_until;
-	uint64_t sample_at,
-		retry_at; /* TSC of the earliest next sample, and repetition of a failed request */
+	uint64_t sample_at; /* TSC of the earliest next sample */
+	uint64_t retry_at; /* TSC of the earliest repetition of a failed request */
 	bool error_printed; /* since the latest subscription; further errors are not printed */
 	uint64_t changes; /* number of changes offered, sum of all groups */
 	struct follow_times times;

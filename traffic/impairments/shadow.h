@@ -121,8 +121,8 @@ struct shadow_piece {
 
 /* A data session. */
 struct shadow_session {
-	struct shadow_burst
-		*open; /* burst whose header came and whose trailer did not; NULL: none */
+	/* burst whose header came and whose trailer did not; NULL: none */
+	struct shadow_burst *open;
 	bool skipping; /* the parts up to the next header are of a burst that is already counted as dropped */
 	bool gap; /* the packet before is missing */
 	uint16_t count;

@@ -11,7 +11,7 @@ struct rate_limit {
 	double burst; /* bytes */
 	double level; /* bytes received beyond the rate, at `last` */
 	double max; /* maximum of `level` */
-	uint64_t last;
+	uint64_t last; /* time of the last count; 0: none */
 };
 
 static inline void rate_limit_count(struct rate_limit *l, uint32_t bytes, uint64_t now) {

@@ -9,7 +9,7 @@ enum refused_kind {
 #define REFUSED(enumerator, reason, shared, meaning) REFUSED_##enumerator,
 #include "refused/downstream.def"
 	REFUSED_DOWNSTREAM, /* number of downstream kinds */
-	REFUSED_BEFORE_UPSTREAM = REFUSED_DOWNSTREAM - 1,
+	REFUSED_BEFORE_UPSTREAM = REFUSED_DOWNSTREAM - 1, /* upstream kinds continue the numbers */
 #include "refused/upstream.def"
 #undef REFUSED
 	REFUSED_KINDS,

@@ -21,8 +21,8 @@
 struct uplink_channel {
 	enum uepi_format format;
 	uint32_t session_id, request_session_id, ranging_session_id; /* L2TPv3; 0: none */
-	uint32_t
-		minislot; /* first one of the latest burst of a MAP; without MAPs, of the next burst */
+	/* first minislot of the latest burst of a MAP; without MAPs, of the next burst */
+	uint32_t minislot;
 	uint32_t burst_id;
 	bool has_requests;
 	bool has_ranging;
