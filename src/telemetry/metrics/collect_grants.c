@@ -112,6 +112,7 @@ static const struct metric_entry entries[] = {
 	       "accepted them, except those that waited for the first link"),
 	METRIC("vcmts_message_delay_max_seconds", GAUGE, "seconds", OF_GROUP,
 	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_MAX,
-	       "the longest of these times"),
+	       "longest time from when a MAP or UCD was due until the R-PHY port accepted it, "
+	       "since the first link"),
 };
 const struct metric_entries grants_metrics = METRIC_ENTRIES(entries);

@@ -155,10 +155,11 @@ static const struct metric_entry entries[] = {
 	       "or the one before"),
 	METRIC("vcmts_service_group_active_addresses", GAUGE, "addresses", OF_GROUP,
 	       LABELLED("service_group"), collect_group, GROUP_ACTIVE_ADDRESSES,
-	       "active addresses of these modems, in the same periods"),
+	       "active addresses of all modems: those with packets in this period of cpe_timeout "
+	       "or the one before"),
 	METRIC("vcmts_key_rolls_total", COUNTER, "", OF_GROUP,
 	       LABELLED("service_group", "direction"), collect_key_rolls, 0,
-	       "replaced keys, of all modems together"),
+	       "traffic encryption keys replaced, of all modems"),
 	METRIC("vcmts_service_group_service_flows", GAUGE, "service_flows", OF_GROUP,
 	       LABELLED("service_group"), collect_group, GROUP_FLOWS,
 	       "downstream service flows that are configured"),

@@ -41,6 +41,6 @@ static const struct metric_entry entries[] = {
 	       "cached, upstream for bursts"),
 	METRIC("vcmts_looked_up_total", COUNTER, "", OF_GROUP,
 	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUP_PACKETS,
-	       "packets (upstream: bursts) in these calls"),
+	       "packets (upstream: bursts) whose modem was looked up"),
 };
 const struct metric_entries poll_stats_metrics = METRIC_ENTRIES(entries);

@@ -70,7 +70,9 @@ static const struct metric_entry entries[] = {
 	       collect_power_core, CORE_TRANSITIONS,
 	       "changes of the frequency of the core's clock"),
 	METRIC("vcmts_power_jumps_total", COUNTER, "", PLAIN, LABELLED("core"), collect_power_core,
-	       CORE_JUMPS, "of these, jumps to the maximum because a queue grew"),
+	       CORE_JUMPS,
+	       "changes of the frequency to the maximum at once, because a queue grew or a worker "
+	       "was saturated"),
 	METRIC("vcmts_power_refused_total", COUNTER, "", PLAIN, LABELLED("core", "reason"),
 	       collect_power_refused, 0,
 	       "failures to set a frequency, by reason; core all: of the whole machine"),

@@ -184,7 +184,7 @@ static const struct metric_entry entries[] = {
 	METRIC("vcmts_http_pages_total", COUNTER, "pages", PLAIN, LABELLED(NULL), collect_http,
 	       HTTP_PAGES, "generated metrics pages; several clients may get the same one"),
 	METRIC("vcmts_http_page_seconds_total", COUNTER, "seconds", PLAIN, LABELLED(NULL),
-	       collect_http, HTTP_PAGE_SECONDS, "time to generate them, on the main core"),
+	       collect_http, HTTP_PAGE_SECONDS, "time to generate metrics pages, on the main core"),
 	METRIC("vcmts_http_page_bytes", GAUGE, "bytes", PLAIN, LABELLED(NULL), collect_http,
 	       HTTP_PAGE_BYTES, "size of the last generated page"),
 };

@@ -111,12 +111,13 @@ static const struct metric_entry entries[] = {
 	       "packets assigned to the channels of a bonding group"),
 	METRIC("vcmts_downstream_bonding_group_early_packets_total", COUNTER, "packets", OF_GROUP,
 	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_EARLY,
-	       "of these, packets that a modem receives before an earlier one of the service flow"),
+	       "packets that a modem receives before an earlier one of the service flow"),
 	METRIC("vcmts_downstream_bonding_group_skew_seconds_total", COUNTER, "seconds", OF_GROUP,
 	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_SKEW,
-	       "time that these packets wait in modems for earlier ones"),
+	       "total time that early packets wait in modems for earlier ones"),
 	METRIC("vcmts_downstream_bonding_group_max_skew_seconds", GAUGE, "seconds", OF_GROUP,
 	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_MAX_SKEW,
-	       "the longest such wait since the start"),
+	       "longest time that an early packet waits in a modem for earlier ones, since the "
+	       "start"),
 };
 const struct metric_entries scheduler_metrics = METRIC_ENTRIES(entries);

@@ -64,7 +64,7 @@ static const struct metric_entry entries[] = {
 	       "TSC cycles of calls of a stage that handled packets"),
 	METRIC("vcmts_stage_packets_total", COUNTER, "packets", OF_GROUP,
 	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_PACKETS,
-	       "packets in or packets out of these calls, whichever is more"),
+	       "packets into or out of calls of a stage, the larger number of each call"),
 	METRIC("vcmts_stage_calls_total", COUNTER, "calls", OF_GROUP,
 	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_CALLS,
 	       "calls of a stage that handled packets"),
