@@ -21,7 +21,7 @@ const struct key config_get_params[] = {
 };
 const struct key config_get_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("changes since the start")},
+	 HELP("number of changes since the start")},
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "1",
 	 HELP("number of the first event that the result does not include")},
 	{.name = "config", .required = true, .kind = KIND_JSON,
@@ -36,7 +36,7 @@ const struct key config_reload_result[] = {
 };
 const struct key config_refuse_result[] = {
 	{.name = "refused", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes refused since the start, including this one")},
+	 HELP("number of changes refused since the start, including this one")},
 	{0},
 };
 /* clang-format on */

@@ -20,18 +20,18 @@ static const struct key counted_item = {
 };
 static const struct key counted_keys[] = {
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by drop reason (docs/counters.md)")},
+	 HELP("drops by reason (docs/counters.md)")},
 	{.name = "counters", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by name (docs/counters.md)")},
+	 HELP("counters by name (docs/counters.md)")},
 	{0},
 };
 static const struct key counted_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
 	 HELP("ID of the service group")},
 	{.name = "downstream", .required = true, .kind = KIND_MAP, .keys = counted_keys,
-	 HELP("downstream")},
+	 HELP("drops and counters downstream")},
 	{.name = "upstream", .kind = KIND_MAP, .keys = counted_keys,
-	 HELP("upstream; absent if the group has none")},
+	 HELP("drops and counters upstream; absent if the group has no upstream")},
 	{0},
 };
 static const struct key counted_group_item = {
@@ -39,11 +39,11 @@ static const struct key counted_group_item = {
 };
 static const struct key counted_port_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "network 0",
-	 HELP("its name")},
+	 HELP("name of the port")},
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by drop reason: packets that belong to no group")},
+	 HELP("drops at the port, by reason (docs/counters.md)")},
 	{.name = "counters", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by name")},
+	 HELP("counters by name (docs/counters.md)")},
 	{0},
 };
 static const struct key counted_port_item = {

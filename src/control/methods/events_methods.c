@@ -22,7 +22,7 @@ const struct key events_subscribe_result[] = {
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "41",
 	 HELP("number of the server's next event")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "11",
-	 HELP("changes since the start")},
+	 HELP("number of changes since the start")},
 	{0},
 };
 /* clang-format on */

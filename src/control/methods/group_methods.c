@@ -23,10 +23,10 @@ const struct key group_get_params[] = {
 
 static const struct key brief_group_keys[] = {
 	ID_KEY(SUBJECT_MAX_GROUP, "ID of the service group"),
-	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("its name")},
-	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "cable modems"),
-	COUNT_KEY("channels", SG_MAX_CHANNELS, "6", "downstream channels"),
-	COUNT_KEY("upstream_channels", SG_MAX_UPSTREAM_CHANNELS, "4", "upstream channels"),
+	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("name of the service group")},
+	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "number of its cable modems"),
+	COUNT_KEY("channels", SG_MAX_CHANNELS, "6", "number of its downstream channels"),
+	COUNT_KEY("upstream_channels", SG_MAX_UPSTREAM_CHANNELS, "4", "number of its upstream channels"),
 	{0},
 };
 static const struct key brief_group_item = {
@@ -80,8 +80,8 @@ static const struct key got_filter_group_item = {
 
 const struct key group_get_result[] = {
 	ID_KEY(SUBJECT_MAX_GROUP, "ID of the service group"),
-	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("its name")},
-	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "cable modems"),
+	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("name of the service group")},
+	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "number of its cable modems"),
 	{.name = "rate_limit", .required = true, INTEGER(0, UINT64_C(1000000000000)),
 	 .example = "10000000000",
 	 HELP("bits per second of the whole group; 0: no limit")},

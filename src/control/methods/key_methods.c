@@ -20,7 +20,7 @@ const struct key key_install_params[] = {
 	{.name = "iv", .required = true, .kind = KIND_HEX, .secret = true,
 	 AT(struct key_params, next.iv),
 	 COUNT(struct key_params, next.iv_size), .choices = cipher_iv_lengths,
-	 .example = "101112131415161718191a1b1c1d1e1f", HELP("its initialisation vector")},
+	 .example = "101112131415161718191a1b1c1d1e1f", HELP("initialisation vector of the next key")},
 	{0},
 };
 

@@ -19,23 +19,23 @@ static const struct key percentile_keys[] = {
 	{.name = "packets", .required = true, INTEGER(0, INT64_MAX), .example = "1000",
 	 HELP("packets since the last reset or since measuring began; 0: the other keys are "
 	      "absent")},
-	US_KEY("mean", "us"),
-	US_KEY("p50", "us, median"),
-	US_KEY("p90", "us, 90th percentile"),
-	US_KEY("p99", "us, 99th percentile"),
-	US_KEY("p99_9", "us, 99.9th percentile"),
-	US_KEY("p99_99", "us, 99.99th percentile"),
-	US_KEY("p99_999", "us, 99.999th percentile"),
-	US_KEY("max", "us, maximum"),
+	US_KEY("mean", "mean, in us"),
+	US_KEY("p50", "median, in us"),
+	US_KEY("p90", "90th percentile, in us"),
+	US_KEY("p99", "99th percentile, in us"),
+	US_KEY("p99_9", "99.9th percentile, in us"),
+	US_KEY("p99_99", "99.99th percentile, in us"),
+	US_KEY("p99_999", "99.999th percentile, in us"),
+	US_KEY("max", "maximum, in us"),
 	{.name = "histogram", .kind = KIND_LIST, .max = PERCENTILES_BUCKETS, .item = &bucket_item,
 	 HELP("non-empty buckets of the histogram")},
 	{0},
 };
 const struct key latency_get_result[] = {
 	{.name = "downstream", .kind = KIND_MAP, .keys = percentile_keys,
-	 HELP("downstream; absent if not measured")},
+	 HELP("latency downstream; absent if not measured")},
 	{.name = "upstream", .kind = KIND_MAP, .keys = percentile_keys,
-	 HELP("upstream; absent if not measured")},
+	 HELP("latency upstream; absent if not measured")},
 	{0},
 };
 /* clang-format on */

@@ -51,14 +51,14 @@ const struct key worker_resume_params[] = {
 
 const struct key lifecycle_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes since the start, including this one")},
+	 HELP("number of changes since the start, including this one")},
 	{0},
 };
 const struct key drain_result[] = {
 	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("packets and parts of packets that are still pending")},
 	{.name = "waiting", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("of these, parts whose missing parts have not arrived; they wait until the "
+	 HELP("pending parts whose missing parts have not arrived; they wait until the "
 	      "group is resumed")},
 	{0},
 };

@@ -16,7 +16,7 @@
 /* clang-format off */
 static const struct key name_item = {
 	.kind = KIND_NAME, .size = sizeof(char *), .example = "vcmts_worker_",
-	HELP("the beginning of names"),
+	HELP("prefix of names of metrics"),
 };
 
 const struct key metrics_get_params[] = {
@@ -35,7 +35,7 @@ const struct key metrics_get_params[] = {
 	 HELP("include the metrics of each downstream service flow")},
 	{.name = "first", INTEGER(0, INT64_MAX), AT(struct metrics_get_params, first),
 	 .fallback = "0",
-	 HELP("index of the first sample: 0, or `next` of the previous response to the same "
+	 HELP("position of the first sample: 0, or `next` of the previous response to the same "
 	      "other parameters")},
 	{.name = "count", INTEGER(1, METRICS_SAMPLES_MAX), AT(struct metrics_get_params, count),
 	 .fallback = METRICS_SAMPLES_DEFAULT, HELP("maximum number of samples")},
@@ -43,7 +43,7 @@ const struct key metrics_get_params[] = {
 };
 
 static const struct key label_item = {
-	.kind = KIND_TEXT, .example = "1", HELP("its value"),
+	.kind = KIND_TEXT, .example = "1", HELP("value of the label"),
 };
 static const struct key sample_keys[] = {
 	{.name = "name", .required = true, .kind = KIND_TEXT,
@@ -65,7 +65,7 @@ const struct key metrics_get_result[] = {
 	{.name = "samples", .required = true, .kind = KIND_LIST, .max = METRICS_SAMPLES_MAX,
 	 .item = &sample_item, HELP("samples, grouped by metric")},
 	{.name = "next", INTEGER(0, INT64_MAX), .example = "4294967296",
-	 HELP("index of the next sample; absent at the end")},
+	 HELP("value for `first` of the next request; absent at the end")},
 	{0},
 };
 /* clang-format on */

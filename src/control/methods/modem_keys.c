@@ -37,7 +37,7 @@ const struct key modem_list_result[] = {
 	{.name = "modems", .required = true, .kind = KIND_LIST, .max = 1000,
 	 .item = &listed_modem_item, HELP("the modems")},
 	{.name = "next", INTEGER(1, SG_MAX_MODEMS), .example = "100",
-	 HELP("index of the next sample; absent at the end")},
+	 HELP("index of the next modem, for `first` of the next request; absent at the end")},
 	{0},
 };
 

@@ -15,20 +15,15 @@ const struct key object_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT, .example = "1 modem added",
 	 HELP("summary of the change")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes since the start, including this one")},
+	 HELP("number of changes since the start, including this one")},
 	{0},
 };
 
 #define OBJECT_KEY(key, text) {.name = (key), .required = true, .kind = KIND_JSON, HELP(text)}
 #define WHOLE(list, by)                                                                        \
-	"the keys of an item of `" list "` in the configuration; set: " by " and the keys "       \
-									   "to change (a "        \
-									   "merge patch, "        \
-									   "RFC 7396; an "        \
-									   "object in "           \
-									   "place of a "          \
-									   "list names "          \
-									   "items by ID)"
+	"add, replace: the keys of an item of `" list "` in the configuration; set: `" by           \
+	"` and the keys to change, as a merge patch (RFC 7396). An object in place of a list "    \
+	"changes items of the list: its names are their IDs"
 
 const struct key modem_params[] = {
 	GROUP_KEY(struct object_params, group),
@@ -37,7 +32,7 @@ const struct key modem_params[] = {
 };
 const struct key modem_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("modem", "mac only"),
+	OBJECT_KEY("modem", "the key `mac` only"),
 	{0},
 };
 const struct key filter_group_params[] = {
@@ -47,7 +42,7 @@ const struct key filter_group_params[] = {
 };
 const struct key filter_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("filter_group", "id only"),
+	OBJECT_KEY("filter_group", "the key `id` only"),
 	{0},
 };
 const struct key channel_params[] = {
@@ -57,7 +52,7 @@ const struct key channel_params[] = {
 };
 const struct key channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("channel", "id only"),
+	OBJECT_KEY("channel", "the key `id` only"),
 	{0},
 };
 const struct key upstream_channel_params[] = {
@@ -67,7 +62,7 @@ const struct key upstream_channel_params[] = {
 };
 const struct key upstream_channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("upstream_channel", "id only"),
+	OBJECT_KEY("upstream_channel", "the key `id` only"),
 	{0},
 };
 const struct key bonding_group_params[] = {
@@ -77,7 +72,7 @@ const struct key bonding_group_params[] = {
 };
 const struct key bonding_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("bonding_group", "id only"),
+	OBJECT_KEY("bonding_group", "the key `id` only"),
 	{0},
 };
 const struct key group_set_params[] = {

@@ -49,7 +49,7 @@ static const struct key core_keys[] = {
 	{.name = "core", .required = true, INTEGER(0, KEYS_MAX_CORE), .example = "1",
 	 HELP("number of the core")},
 	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
-	 .item = &worker_item, HELP("workers that run on it")},
+	 .item = &worker_item, HELP("numbers of the workers on this core")},
 	HERTZ_KEY("hertz", "frequency as read back from the driver; 0: not governed"),
 	HERTZ_KEY("wished_hertz", "last requested frequency"),
 	HERTZ_KEY("min_hertz", "lowest frequency that is requested"),
@@ -78,8 +78,8 @@ const struct key power_result[] = {
 	{.name = "look_us", .required = true, .kind = KIND_REAL, .example = "144",
 	 HELP("sampling interval of the governor")},
 	{.name = "late_us", .required = true, .kind = KIND_REAL, .example = "0",
-	 HELP("sum of the delays of samples that were late by more than 1 ms, since the "
-	      "start: the system did not run the governor")},
+	 HELP("total delay, since the start, of governor samples that were more than 1 ms "
+	      "late: the system did not run the governor in time")},
 	{.name = "transition_us", .required = true, .kind = KIND_REAL, .example = "50",
 	 HELP("duration of a simulated frequency change")},
 	{.name = "queues", .required = true, BOOL, .example = "true",

@@ -18,7 +18,7 @@
 const struct key scheduler_get_params[] = {
 	GROUP_KEY(struct scheduler_get_params, group),
 	{.name = "flows", BOOL, AT(struct scheduler_get_params, flows), .fallback = "true",
-	 HELP("include service flows with drops; checks all flows")},
+	 HELP("include service flows with drops; takes longer, because all flows are checked")},
 	{0},
 };
 
@@ -26,9 +26,9 @@ static const struct key delay_keys[] = {
 	PRIORITY_KEY,
 	COUNTED_KEY("packets", "packets dequeued"),
 	REAL_KEY("mean_us", "mean delay in the queues"),
-	REAL_KEY("p50_us", "median"),
-	REAL_KEY("p99_us", "99th percentile"),
-	REAL_KEY("p99_9_us", "99.9th percentile"),
+	REAL_KEY("p50_us", "median delay"),
+	REAL_KEY("p99_us", "99th percentile of the delay"),
+	REAL_KEY("p99_9_us", "99.9th percentile of the delay"),
 	{.name = "histogram", .required = true, .kind = KIND_LIST, .max = SCHEDULER_DELAY_BUCKETS,
 	 .item = &bucket_item, HELP("non-empty buckets of the histogram")},
 	{0},
@@ -54,23 +54,23 @@ static const struct key bonding_keys[] = {
 	REAL_KEY("early_share", "share of packets that arrive before an earlier one on "
 				"another channel"),
 	REAL_KEY("mean_skew_us", "mean time that modems keep early packets to restore the order"),
-	REAL_KEY("max_skew_us", "at most"),
+	REAL_KEY("max_skew_us", "longest time that modems keep an early packet"),
 	{0},
 };
 static const struct key bonding_item = {
 	.kind = KIND_MAP, .keys = bonding_keys, HELP("a downstream bonding group"),
 };
 static const struct key drop_item = {
-	INTEGER(0, INT64_MAX), .example = "0", HELP("packets"),
+	INTEGER(0, INT64_MAX), .example = "0", HELP("packets dropped for this reason"),
 };
 #define FLOW_KEYS                                                                           \
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1",            \
 	 HELP("service flow ID")},                                                          \
 	PRIORITY_KEY, COUNTED_KEY("packets", "packets "                                           \
-					     "dequeued"), COUNTED_KEY("bytes", "of these"),       \
+					     "dequeued"), COUNTED_KEY("bytes", "bytes dequeued, with CRC"),       \
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,           \
 	 HELP("drops by reason; only reasons that occurred")},                                    \
-	COUNTED_KEY("waiting_packets", "queued now"), COUNTED_KEY("waiting_bytes", "of these")
+	COUNTED_KEY("waiting_packets", "packets queued now"), COUNTED_KEY("waiting_bytes", "bytes queued now, with CRC")
 static const struct key flow_keys[] = {FLOW_KEYS, {0}};
 static const struct key flow_item = {
 	.kind = KIND_MAP, .keys = flow_keys, HELP("a downstream service flow"),
@@ -78,7 +78,7 @@ static const struct key flow_item = {
 
 const struct key scheduler_get_result[] = {
 	{.name = "delay", .required = true, .kind = KIND_LIST, .max = SCHEDULER_PRIORITIES,
-	 .item = &delay_item, HELP("by priority, the highest first")},
+	 .item = &delay_item, HELP("delays by traffic priority, the highest first")},
 	{.name = "channels", .required = true, .kind = KIND_LIST, .max = SG_MAX_CHANNELS,
 	 .item = &channel_item, HELP("downstream channels")},
 	{.name = "bonding_groups", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
@@ -124,7 +124,7 @@ const struct key modem_flows_params[] = {
 const struct key modem_flows_result[] = {
 	COUNTED_KEY("max_aggregate_rate", "aggregate rate limit in bits per second; 0: no limit"),
 	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = SG_MAX_MODEM_FLOWS,
-	 .item = &reported_flow_item, HELP("its downstream service flows")},
+	 .item = &reported_flow_item, HELP("downstream service flows of the modem")},
 	{0},
 };
 /* clang-format on */

@@ -16,9 +16,9 @@ static const struct key placed_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
 	 HELP("ID of the service group")},
 	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg",
-	 HELP("its name")},
+	 HELP("name of the service group")},
 	{.name = "modems", .required = true, INTEGER(0, SG_MAX_MODEMS), .example = "300",
-	 HELP("number of its channels")},
+	 HELP("number of its cable modems")},
 	CORE_KEY("upper_mac_core", "core of the upper MAC"),
 	CORE_KEY("lower_mac_core", "core of the lower MAC, which may be the same"),
 	{.name = "upstream_core", INTEGER(0, KEYS_MAX_CORE), .example = "1",
@@ -35,9 +35,9 @@ static const struct key placed_group_item = {
 	.kind = KIND_MAP, .keys = placed_group_keys, HELP("a service group"),
 };
 static const struct key server_worker_keys[] = {
-	CORE_KEY("core", "its core"),
+	CORE_KEY("core", "core of the worker"),
 	{.name = "runs", .required = true, .kind = KIND_TEXT, .example = "downstream, upstream",
-	 HELP("description of its pipelines")},
+	 HELP("description of the worker's pipelines")},
 	{0},
 };
 static const struct key server_worker_item = {
@@ -46,16 +46,16 @@ static const struct key server_worker_item = {
 
 static const struct key steered_port_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
-	 HELP("role of the port in its groups")},
+	 HELP("role of the port: network, R-PHY or control")},
 	{.name = "device", .required = true, .kind = KIND_DEVICE, .example = "0000:3b:00.0",
 	 HELP("device name")},
 	{.name = "groups", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
-	 HELP("number of its groups")},
+	 HELP("number of groups that share the port")},
 	{.name = "steered", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
 	 HELP("number of groups with NIC flow rules to queues of their own")},
 	{.name = "steering", .required = true, .kind = KIND_TEXT,
 	 .example = "4 of 4 groups to queues of their own, by VLAN",
-	 HELP("description of the steering")},
+	 HELP("how the NIC distributes packets to groups, or why it does not")},
 	{0},
 };
 static const struct key steered_port_item = {
@@ -67,13 +67,13 @@ static const struct key service_group_id_item = {
 };
 static const struct key port_state_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
-	 HELP("role of the port in its groups")},
+	 HELP("role of the port: network, R-PHY or control")},
 	{.name = "device", .required = true, .kind = KIND_TEXT, .example = "0000:3b:00.0",
 	 HELP("DPDK's name of the port")},
 	{.name = "state", .required = true, .kind = KIND_TEXT, .example = "up",
 	 HELP("up; down: no link; gone: the device was removed")},
 	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
-	 .item = &service_group_id_item, HELP("IDs of its service groups")},
+	 .item = &service_group_id_item, HELP("IDs of the service groups that use the port")},
 	{0},
 };
 static const struct key port_state_item = {
@@ -82,9 +82,9 @@ static const struct key port_state_item = {
 
 const struct key server_info_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("changes since the start")},
+	 HELP("number of changes since the start")},
 	{.name = "version", .required = true, .kind = KIND_TEXT, .example = VCMTS_VERSION,
-	 HELP("of OpenVCMTS")},
+	 HELP("version of OpenVCMTS")},
 	{.name = "pid", .required = true, INTEGER(1, INT32_MAX), .example = "4711",
 	 HELP("process ID")},
 	{.name = "config", .required = true, .kind = KIND_TEXT, .example = "sg.yaml",

@@ -7,25 +7,25 @@
 /* clang-format off */
 const struct key worker_list_params[] = {
 	{.name = "anew", BOOL, AT(struct worker_list_params, restart), .fallback = "false",
-	 HELP("reset `recent_longest_us` after this response")},
+	 HELP("reset `longest_since_ns` after this response")},
 	{0},
 };
 
 static const struct key worker_keys[] = {
-	COUNTED_KEY("number", "from 0"),
+	COUNTED_KEY("number", "number of the worker, from 0"),
 	{.name = "name", .required = true, .kind = KIND_TEXT, .example = "worker 0",
-	 HELP("description of its pipelines")},
+	 HELP("description of the worker's pipelines")},
 	COUNTED_KEY("rounds", "rounds of the polling loop"),
 	COUNTED_KEY("busy_rounds", "rounds with packets"),
 	COUNTED_KEY("busy_cycles", "TSC cycles of rounds with packets"),
 	COUNTED_KEY("idle_cycles", "TSC cycles of rounds without packets"),
 	{.name = "idle", .required = true, ENUM(idle_kinds), .example = "poll",
-	 HELP("how it waits while idle")},
+	 HELP("how the worker waits while idle")},
 	COUNTED_KEY("paused_cycles", "TSC cycles of pauses"),
-	COUNTED_KEY("pauses", "how many"),
-	COUNTED_KEY("descheduled", "rounds of more than 1 ms"),
-	COUNTED_KEY("longest_ns", "longest round"),
-	COUNTED_KEY("longest_since_ns", "longest round since the last request with `anew`"),
+	COUNTED_KEY("pauses", "number of pauses"),
+	COUNTED_KEY("descheduled", "number of rounds longer than 1 ms"),
+	COUNTED_KEY("longest_ns", "longest round above 1 ms since the start; 0: none"),
+	COUNTED_KEY("longest_since_ns", "longest round above 1 ms since the last request with `anew`; 0: none"),
 	{0},
 };
 static const struct key worker_item = {
