@@ -130,7 +130,7 @@ ALONE = {
     "requests_lost": "none in a good run",
     "bad_requests": "none in a good run",
     "requests_taken": "of modems that wait for grants: maps.py compares them",
-    "requests_cut": "also counted with requests_taken",
+    "requests_cut": "as requests_taken",
     "requests_no_flow": "none in a good run",
     "requests_nothing": "none in a good run",
     "maps": "messages count a MAP once per pseudowire",
