@@ -241,7 +241,7 @@ uint64_t downstream_pending(const struct downstream *d) {
 	return stages_pending(ds_lists, DS_PIPELINES, d, UNIT_PACKET);
 }
 
-uint64_t downstream_next(const struct downstream *d) {
+uint64_t downstream_due(const struct downstream *d) {
 	uint64_t lower = lower_due(&d->lower);
 
 	return lower == 0 ? 0 : RTE_MIN(scheduler_due(d->upper.scheduler), lower);
@@ -294,7 +294,7 @@ void downstream_account_lower(struct downstream *d, bool on) {
 	pipeline_account(&d->lower_mac, on);
 }
 
-uint64_t downstream_accounted(const struct downstream *d) {
+uint64_t downstream_accounted_packets(const struct downstream *d) {
 	return account_span_packets(&d->span, d->enqueue.accounting,
 				    d->upper.counters.values[COUNTER_RECEIVED]);
 }

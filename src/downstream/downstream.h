@@ -247,7 +247,7 @@ struct message_path *downstream_messages(struct downstream *d);
 
 /* The time in ns at which a stage may have work without further input. May be too early, never too
  * late. 0: at once; UINT64_MAX: never. No worker may be running. */
-uint64_t downstream_next(const struct downstream *d);
+uint64_t downstream_due(const struct downstream *d);
 
 /* The counters of upper and lower MAC together. May be called while workers run. */
 void downstream_counters(const struct downstream *d, struct counters *out);
@@ -261,7 +261,7 @@ void downstream_account_upper(struct downstream *d, bool on);
 void downstream_account_lower(struct downstream *d, bool on);
 
 /* Received packets for which cycles are accounted. */
-uint64_t downstream_accounted(const struct downstream *d);
+uint64_t downstream_accounted_packets(const struct downstream *d);
 
 /* As latency_switch() and latency_prepare(). Off after downstream_create(). */
 int downstream_latency(struct downstream *d, bool on);

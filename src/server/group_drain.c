@@ -40,7 +40,7 @@ uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms)
 	group_grants_end(s, group, end);
 	s->groups[group].drained = true;
 	server_group_connect(s, group);
-	server_peers(s, false);
+	server_wakes_set(s, false);
 	return group_wait_empty(s, group, end);
 }
 
@@ -51,7 +51,7 @@ void server_group_resume(struct server *s, unsigned group) {
 	s->groups[group].drained = false;
 	server_group_connect(s, group);
 	served_group_grant(&s->groups[group], true);
-	server_peers(s, false);
+	server_wakes_set(s, false);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (s->ports.of[group][role] != SERVER_NO_PORT)
 			/* steering changes that waited for the group */

@@ -70,7 +70,7 @@ static void addition_enter(struct group_addition *a) {
 		if (port->read)
 			server_share_receive(&s->shares, s->workers, index);
 	}
-	server_peers(s, false);
+	server_wakes_set(s, false);
 	server_synchronize(s);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		share_table_free(a->ports[role].table);

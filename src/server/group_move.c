@@ -140,7 +140,7 @@ static int moves_make(struct server *s, const struct moves *m) {
 	server_changes_settle(s);
 	if (moves_prepare(s, m) != 0)
 		return -1;
-	server_peers(s, true);
+	server_wakes_set(s, true);
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (m->parts[g] != 0)
 			parts_move(s, g, m->parts[g], m->worker);

@@ -81,5 +81,5 @@ void server_name_workers(struct server *s) {
 
 	for (unsigned w = 0; w < s->worker_count; w++)
 		layout_name(&s->layout, &slots, w, s->workers[w].name, sizeof(s->workers[w].name));
-	server_peers(s, false);
+	server_wakes_set(s, false);
 }

@@ -143,7 +143,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 	s->umwait = (struct umwait_limit){0};
 	if (cpu_has_waitpkg())
 		umwait_limit_read(NULL, &s->umwait);
-	server_peers(s, false);
+	server_wakes_set(s, false);
 	idle_log(s, power, supported);
 }
 
@@ -256,7 +256,7 @@ static void peers_set(struct worker_peers *peers, const struct worker_peers *nex
 		__atomic_store_n(&peers->bits[word], next->bits[word], __ATOMIC_RELAXED);
 }
 
-void server_peers(struct server *s, bool moving) {
+void server_wakes_set(struct server *s, bool moving) {
 	struct worker_peers to[WORKER_MAX] = {0}, by[WORKER_MAX] = {0};
 	bool sleep = false;
 

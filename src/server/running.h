@@ -41,7 +41,7 @@ bool server_may_sleep(const struct server *s);
 
 /* Sets which workers wake each other, because they exchange packets. Call it after groups were
  * added, removed or moved. `moving` makes every worker wake all others: call it so before. */
-void server_peers(struct server *s, bool moving);
+void server_wakes_set(struct server *s, bool moving);
 
 bool server_runs(const struct server *s);
 

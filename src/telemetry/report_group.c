@@ -74,7 +74,7 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 
 	for (unsigned g = 0; g < count; g++) {
 		if (groups[g].in_service)
-			packets += downstream_accounted(groups[g].downstream);
+			packets += downstream_accounted_packets(groups[g].downstream);
 	}
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
@@ -232,7 +232,7 @@ static json_t *up_cycles_json(const struct upstreams *all, const struct host *ho
 	uint64_t packets = 0;
 
 	for (unsigned i = 0; i < all->count; i++)
-		packets += upstream_accounted(all->list[i]);
+		packets += upstream_accounted_packets(all->list[i]);
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};

@@ -73,8 +73,9 @@ static void print_downstream(FILE *out, const struct served_group *g, const stru
 	print_drops(out, &c);
 	report_scheduler_print(out, g);
 	print_latency(out, g, DIRECTION_DOWN);
-	if (host != NULL && downstream_accounted(g->downstream) > 0)
-		print_cycles(out, lists, DS_PIPELINES, downstream_accounted(g->downstream), host);
+	if (host != NULL && downstream_accounted_packets(g->downstream) > 0)
+		print_cycles(out, lists, DS_PIPELINES, downstream_accounted_packets(g->downstream),
+			     host);
 }
 
 static void print_upstream(FILE *out, const struct served_group *g, const struct host *host) {
@@ -93,8 +94,8 @@ static void print_upstream(FILE *out, const struct served_group *g, const struct
 			counters_dropped_units(&u->counters, unit), upstream_pending(u, unit));
 	print_drops(out, &u->counters);
 	print_latency(out, g, DIRECTION_UP);
-	if (host != NULL && upstream_accounted(u) > 0)
-		print_cycles(out, lists, US_PIPELINES, upstream_accounted(u), host);
+	if (host != NULL && upstream_accounted_packets(u) > 0)
+		print_cycles(out, lists, US_PIPELINES, upstream_accounted_packets(u), host);
 }
 
 /* Prints the counters of removed groups in one line. */

@@ -355,7 +355,7 @@ void upstream_account(struct upstream *u, bool on) {
 		pipeline_account(upstream_pipeline(u, i), on);
 }
 
-uint64_t upstream_accounted(const struct upstream *u) {
+uint64_t upstream_accounted_packets(const struct upstream *u) {
 	return account_span_packets(&u->span, u->list.accounting,
 				    u->counters.values[COUNTER_TRANSMITTED]);
 }

@@ -154,7 +154,7 @@ struct pipeline *upstream_pipeline(struct upstream *u, unsigned index);
 void upstream_account(struct upstream *u, bool on);
 
 /* Packets transmitted while the cycles were measured. */
-uint64_t upstream_accounted(const struct upstream *u);
+uint64_t upstream_accounted_packets(const struct upstream *u);
 
 /* As latency_switch(). Off after upstream_create(). */
 int upstream_latency(struct upstream *u, bool on);

@@ -17,7 +17,7 @@ static uint64_t group_next(const struct served_group *g, uint64_t now, uint64_t 
 	uint64_t next = to;
 
 	if (downstream_pending(g->downstream) > 0)
-		next = step_until(now, downstream_next(g->downstream), to);
+		next = step_until(now, downstream_due(g->downstream), to);
 	if (g->upstream != NULL && !g->drained) /* a drained group keeps pending parts */
 		next = RTE_MIN(next, RTE_MAX(upstream_deadline(g->upstream), now + 1));
 	if (g->upstream != NULL)

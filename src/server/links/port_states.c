@@ -48,7 +48,7 @@ static void state_set(struct server *s, unsigned index, enum server_port_state s
 static void port_lose(struct server *s, unsigned index) {
 	struct port_share *share = s->shares.of[index];
 
-	server_peers(s, true); /* from here on, no worker sleeps on its interrupt or address */
+	server_wakes_set(s, true); /* from here on, no worker sleeps on its interrupt or address */
 	if (share != NULL)
 		share_close(share);
 	state_set(s, index, SERVER_PORT_GONE);
@@ -57,7 +57,7 @@ static void port_lose(struct server *s, unsigned index) {
 	pthread_rwlock_wrlock(&s->lock);
 	server_port_detach(&s->ports.list[index]);
 	pthread_rwlock_unlock(&s->lock);
-	server_peers(s, false);
+	server_wakes_set(s, false);
 }
 
 static bool is_lost(const struct server_port *port, bool check_devices) {

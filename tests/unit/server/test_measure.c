@@ -37,8 +37,8 @@ static void check_cycles(uint64_t packets) {
 	assert_int_equal(stage_packets(&g->downstream->dequeue, "hand_over"), packets);
 	assert_int_equal(stage_packets(&g->downstream->lower_mac, "frame"), packets);
 	assert_int_equal(stage_packets(&g->upstream->list, "validate"), packets);
-	assert_int_equal(downstream_accounted(g->downstream), packets);
-	assert_int_equal(upstream_accounted(g->upstream), packets);
+	assert_int_equal(downstream_accounted_packets(g->downstream), packets);
+	assert_int_equal(upstream_accounted_packets(g->upstream), packets);
 	assert_int_equal(stage_packets(&server->shares.of[0]->receiving, "receive"), packets);
 }
 
@@ -127,7 +127,7 @@ static void switch_step(struct life_script *script, unsigned step) {
 	for (unsigned i = 0; i < step % 7; i++)
 		server_synchronize(server);
 	server_account(server, false);
-	before = downstream_accounted(d);
+	before = downstream_accounted_packets(d);
 	life_check(script, stage_packets(&d->enqueue, "classify") == before,
 		   "stage and pipeline counted different packets");
 	server_synchronize(server);

@@ -170,10 +170,10 @@ TEST(workers_wake_those_they_hand_packets_to) {
 	check_peers(1, 0, 1 << 0);
 	check_peers(2, 0, 0); /* only polls ports */
 	check_peers(3, 0, 0);
-	server_peers(s, true);
+	server_wakes_set(s, true);
 	for (unsigned w = 0; w < 4; w++)
 		check_peers(w, 0xf & ~(1u << w), 0xf & ~(1u << w));
-	server_peers(s, false);
+	server_wakes_set(s, false);
 	check_peers(0, 1 << 1, 0);
 }
 

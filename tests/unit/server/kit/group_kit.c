@@ -272,7 +272,7 @@ void group_kit_round(struct group_kit *k) {
 			 c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
 				 downstream_pending(k->group->downstream));
 	/* workers and replays sleep until this time */
-	assert_int_equal(worker_due(&k->server.workers[0]), downstream_next(k->group->downstream));
+	assert_int_equal(worker_due(&k->server.workers[0]), downstream_due(k->group->downstream));
 }
 
 unsigned group_kit_receive(struct group_kit *k, unsigned limit) {
