@@ -18,7 +18,7 @@ int tap_captures_open(struct tap_captures *c, struct server *server) {
 }
 
 void tap_source_free(struct tap_source *source) {
-	tap_buffer_free(source->end);
+	tap_buffer_free(source->buffer);
 	free(source);
 }
 
@@ -107,7 +107,7 @@ static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture
 	uint32_t size = TAP_RING_MAX;
 
 	for (unsigned p = 0; p < capture->source_count; p++)
-		used += capture->sources[p]->end->ring.size;
+		used += capture->sources[p]->buffer->ring.size;
 	for (unsigned s = 0; s < c->site_count; s++) {
 		struct tap_site point = tap_site_get(c->server, s);
 
@@ -136,8 +136,8 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 	if (more != NULL)
 		capture->sources = more;
 	if (more != NULL && source != NULL)
-		source->end = tap_buffer_create(&config);
-	if (source == NULL || source->end == NULL) {
+		source->buffer = tap_buffer_create(&config);
+	if (source == NULL || source->buffer == NULL) {
 		free(source);
 		tap_site_name(c->server, point, name);
 		log_warning("capture", LOG_NO_FIELDS,
@@ -182,7 +182,7 @@ static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 		if (source == NULL)
 			continue;
 		tap_site_set_rule(point, &capture->request, *names, &v->rules[v->rule_count]);
-		v->rules[v->rule_count++].end = source->end;
+		v->rules[v->rule_count++].buffer = source->buffer;
 	}
 	if (v != NULL && v->rule_count > 0) {
 		tap_site_set_view(c->server, point, *names, v);

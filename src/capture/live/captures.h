@@ -29,7 +29,7 @@ enum tap_state {
 
 /* What the capture thread has of one site of a capture: its ring and its names. */
 struct tap_source {
-	struct tap_buffer *end;
+	struct tap_buffer *buffer;
 	unsigned site; /* number of its site, for the control thread */
 	enum direction direction;
 	char name[TAP_NAME]; /* "sg 1 downstream", or the name of a port */

@@ -192,7 +192,7 @@ static bool retire_sources(struct tap_client *c) {
 	for (unsigned p = 0; p < before; p++) {
 		struct tap_source *source = capture->sources[p];
 
-		if (source->removed && tap_ring_first(&source->end->ring, &size) == NULL &&
+		if (source->removed && tap_ring_first(&source->buffer->ring, &size) == NULL &&
 		    tap_output_retire(&c->output, source))
 			tap_source_free(source);
 		else

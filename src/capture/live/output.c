@@ -184,7 +184,7 @@ static struct tap_source *source_oldest(struct tap_source *const *sources, unsig
 	uint32_t size;
 
 	for (unsigned p = 0; p < count; p++) {
-		const struct tap_record *r = tap_ring_first(&sources[p]->end->ring, &size);
+		const struct tap_record *r = tap_ring_first(&sources[p]->buffer->ring, &size);
 
 		if (r == NULL || r->tsc >= until)
 			continue;
@@ -209,7 +209,7 @@ const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sour
 	output_shift(o);
 	o->full = false;
 	while (o->left > 0 && (p = source_oldest(sources, count, until)) != NULL) {
-		const struct tap_record *r = tap_ring_first(&p->end->ring, &size);
+		const struct tap_record *r = tap_ring_first(&p->buffer->ring, &size);
 
 		if (o->total + size_needed(o, r->size) > o->max || o->interface_count == UINT16_MAX)
 			return TAP_END_SIZE;
@@ -226,7 +226,7 @@ const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sour
 			o->packets++;
 			o->left--;
 		}
-		tap_ring_pop(&p->end->ring);
+		tap_ring_pop(&p->buffer->ring);
 	}
 	return o->left == 0 ? TAP_END_COUNT : NULL;
 }
@@ -248,7 +248,7 @@ static bool interface_of_nothing(struct tap_output *o) {
 
 /* The tally that belongs to an interface index of a source. */
 static const struct tap_tally *tally_of(const struct tap_source *p, unsigned slot) {
-	return &p->end->tallies[RTE_MIN(slot, (unsigned)TAP_DROP_SLOT)];
+	return &p->buffer->tallies[RTE_MIN(slot, (unsigned)TAP_DROP_SLOT)];
 }
 
 /* The first written block carries `*comment`. */
@@ -285,7 +285,7 @@ static bool source_finish(struct tap_output *o, const struct tap_source *p, uint
 /* Adds the counts of all boundaries of a source. */
 static void tally_add(struct tap_tally *sum, const struct tap_source *p) {
 	for (unsigned slot = 0; slot < TAP_SLOTS; slot++) {
-		const struct tap_tally *t = &p->end->tallies[slot];
+		const struct tap_tally *t = &p->buffer->tallies[slot];
 
 		sum->matched += t->matched;
 		sum->limited += t->limited;

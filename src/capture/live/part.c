@@ -44,7 +44,7 @@ static bool filter_passes(const struct tap_filter *f, const struct tap_facts *fa
 }
 
 static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
-	struct tap_buffer *e = rule->end;
+	struct tap_buffer *e = rule->buffer;
 	struct tap_facts facts;
 
 	tap_facts_read(p->tables, p->kind, p->m, &facts);
@@ -62,7 +62,7 @@ static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
 /* Without a filter, packets that sampling skips are not read. */
 static void burst_sample(const struct tap_rule *rule, struct tap_packet *p,
 			 struct rte_mbuf *const *pkts, uint16_t n) {
-	struct tap_buffer *e = rule->end;
+	struct tap_buffer *e = rule->buffer;
 	struct tap_facts facts;
 
 	e->tallies[p->slot].matched += n;

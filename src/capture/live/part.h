@@ -23,7 +23,7 @@ struct tap_filter {
 };
 
 struct tap_rule {
-	struct tap_buffer *end;
+	struct tap_buffer *buffer;
 	struct tap_filter filter;
 	uint64_t boundaries; /* bit per boundary */
 	/* bit per drop reason, in the capture's request, which outlives the view; NULL: none */

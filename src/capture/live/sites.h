@@ -28,7 +28,7 @@ bool tap_site_is_selected(const struct tap_site *point, const struct tap_request
 bool tap_request_fits(const struct server *s, const struct tap_request *request,
 		      char why[TAP_LINE]);
 
-/* Fills in what the request captures at the site. The caller sets the end. */
+/* Fills in what the request captures at the site. The caller sets the buffer. */
 void tap_site_set_rule(const struct tap_site *point, const struct tap_request *request,
 		       const struct tap_names *names, struct tap_rule *rule);
 

@@ -114,7 +114,7 @@ static uint64_t records[4]; /* received, by source */
 /* Reads all records of the sources. Checks their order and contents. */
 static void read_records(struct life_script *s) {
 	for (unsigned p = 0; p < capture->source_count; p++) {
-		struct tap_ring *ring = &capture->sources[p]->end->ring;
+		struct tap_ring *ring = &capture->sources[p]->buffer->ring;
 		const struct tap_record *r;
 		uint64_t last = 0;
 		uint32_t size;
@@ -189,7 +189,7 @@ static uint64_t ring_memory(void) {
 	uint64_t bytes = 0;
 
 	for (unsigned p = 0; p < capture->source_count; p++)
-		bytes += capture->sources[p]->end->ring.size;
+		bytes += capture->sources[p]->buffer->ring.size;
 	return bytes;
 }
 

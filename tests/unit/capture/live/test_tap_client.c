@@ -53,12 +53,12 @@ static struct tap_source *add_source(struct tap_capture *capture) {
 	struct tap_source *source = calloc(1, sizeof(*source));
 
 	assert_non_null(source);
-	source->end = tap_buffer_create(&config);
+	source->buffer = tap_buffer_create(&config);
 	source->direction = DIRECTION_DOWN;
 	strcpy(source->name, "sg 1 downstream");
 	capture->sources = reallocarray(capture->sources, capture->source_count + 1,
 					sizeof(struct tap_source *));
-	assert_non_null(source->end);
+	assert_non_null(source->buffer);
 	assert_non_null(capture->sources);
 	capture->sources[capture->source_count++] = source;
 	return source;
@@ -85,13 +85,13 @@ static void serve_client(short events) {
 }
 
 static void add_record(struct tap_source *source, struct tap_record record) {
-	struct tap_record *r = tap_ring_reserve(&source->end->ring, (uint32_t)sizeof(*r) + SIZE);
+	struct tap_record *r = tap_ring_reserve(&source->buffer->ring, (uint32_t)sizeof(*r) + SIZE);
 
 	assert_non_null(r);
 	*r = record;
 	r->size = r->wire_size = SIZE;
 	memset(r->bytes, 0, SIZE);
-	tap_ring_put(&source->end->ring);
+	tap_ring_put(&source->buffer->ring);
 }
 
 /* Adds `count` packets to the ring, `apart` ticks apart. */
@@ -217,8 +217,8 @@ TEST(drops_are_counted_once_in_statistics) {
 						       .stage = i % 2,
 						       .form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
 	add_packets(source, 3, 0);
-	source->end->tallies[TAP_DROP_SLOT].matched = 40;
-	source->end->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
+	source->buffer->tallies[TAP_DROP_SLOT].matched = 40;
+	source->buffer->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
 	now += 10000; /* a progress report is due */
 	serve_client(POLLOUT);
 	assert_string_equal(client.output.reported,
@@ -236,7 +236,7 @@ TEST(sources_of_removed_groups_are_freed) {
 		struct tap_source *source = add_source(client.capture);
 
 		add_packets(source, 3, 0);
-		source->end->tallies[0].matched = source->end->tallies[0].missed = 10;
+		source->buffer->tallies[0].matched = source->buffer->tallies[0].missed = 10;
 		source->removed = true;
 		serve_client(POLLOUT);
 		assert_int_equal(client.capture->source_count, 1);
