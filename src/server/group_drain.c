@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Drains and resumes a group: replaces its sources by an empty one, and restores them. */
+/* Drains a group: ends its grants, replaces its packet sources by an empty ring, and waits for
+ * pending packets. Resumes it. */
 #include "server/group_drain.h"
 
 #include "model/grants_times.h"
@@ -11,13 +12,13 @@
 
 void group_grants_end(struct server *s, unsigned group, uint64_t end) {
 	struct served_group *g = &s->groups[group];
-	uint64_t over = server_now(s);
 	unsigned us = 0;
+	uint64_t over;
 
 	if (!g->sg->upstream.scheduled || g->drained)
 		return;
 	served_group_grant(g, false);
-	over += grants_ahead(g->sg);
+	over = server_now(s) + grants_ahead(g->sg);
 	while (server_now(s) < RTE_MIN(over, end) && server_wait(s, &us))
 		;
 }
@@ -33,13 +34,14 @@ uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end) 
 
 uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms) {
 	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
+	bool stops = !s->groups[group].drained;
 
-	if (!s->groups[group].drained)
-		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
-			 "service group %u drained: reception stopped", s->groups[group].sg->id);
 	group_grants_end(s, group, end);
 	s->groups[group].drained = true;
 	server_group_connect(s, group);
+	if (stops)
+		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
+			 "service group %u drained: reception stopped", s->groups[group].sg->id);
 	server_wakes_set(s, false);
 	return group_wait_empty(s, group, end);
 }
@@ -54,7 +56,7 @@ void server_group_resume(struct server *s, unsigned group) {
 	server_wakes_set(s, false);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (s->ports.of[group][role] != SERVER_NO_PORT)
-			/* steering changes that waited for the group */
+			/* server_steer() kept the rules of the drained group */
 			server_steer(s, s->ports.of[group][role]);
 	}
 }

@@ -13,5 +13,5 @@
 void group_grants_end(struct server *s, unsigned group, uint64_t end);
 
 /* Waits until the group has no pending packets, or until `end` (ns of server_now()). Does not wait
- * where no rounds run. Returns how many are pending. */
+ * where no rounds run. Returns how many are pending, inexactly while workers run. */
 uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end);

@@ -122,9 +122,10 @@ json_t *group_remove(struct rpc_call *call) {
 	return lifecycle_done(call);
 }
 
-/* The time until granted upstream bursts have arrived, in ms rounded up, at most `limit_ns`. */
+/* The time until granted upstream bursts have arrived, with 1 ms for the worker to stop granting; in
+ * ms rounded up, at most `limit_ns`. */
 static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
-	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) : 0;
+	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) + NS_PER_MS : 0;
 
 	return (unsigned)((RTE_MIN(ahead, limit_ns) + NS_PER_MS - 1) / NS_PER_MS);
 }

@@ -3,9 +3,13 @@
  * their clocks, as a replay does. Checks pending packets, timers, clocks and transmit rings. */
 #include "test_main.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <rte_ethdev.h>
 
 #include "model/grants_times.h"
+#include "platform/log/log.h"
 #include "server/changes.h"
 
 #include "group_file.h"
@@ -282,6 +286,20 @@ TEST(removed_modem_drains_its_queue) {
 }
 
 static uint64_t maps_before;
+static uint64_t stop_delay; /* ns from the request to stop the upstream scheduler until it stops */
+static int log_fd = -1;
+
+void __real_served_group_grant(struct served_group *g, bool on);
+void __wrap_served_group_grant(struct served_group *g, bool on);
+
+void __wrap_served_group_grant(struct served_group *g, bool on) {
+	if (stop_delay > 0 && !on) {
+		life_kit_run(kit, stop_delay);
+		maps_before = maps_sent();
+		began = kit->now;
+	}
+	__real_served_group_grant(g, on);
+}
 
 /* Runs a round. Sends a burst late, as a modem that uses the last grant. */
 static void run_round_with_burst(void *arg) {
@@ -289,6 +307,8 @@ static void run_round_with_burst(void *arg) {
 
 	run_round(arg);
 	assert_int_equal(maps_sent(), maps_before);
+	if (log_fd >= 0 && !server->groups[0].drained)
+		assert_int_equal(lseek(log_fd, 0, SEEK_END), 0);
 	if (kit->now >= began + last && kit->now < began + last + ROUND_NS)
 		assert_true(life_kit_send_burst(kit, 0, &kit->file[0], 0));
 }
@@ -324,6 +344,32 @@ TEST(outstanding_grants_are_awaited) {
 	life_kit_remove(kit, 0, 1000);
 	assert_int_equal(server->removed.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(kit->received_up[1], 1);
+}
+
+/* MAPs may be made until the worker stops the upstream scheduler. */
+TEST(grants_until_scheduler_stops_are_awaited) {
+	open_scheduled();
+	stop_delay = 10 * MS;
+	server_group_drain(server, 0, 1000);
+	stop_delay = 0;
+	assert_in_range(kit->now - began, grants_ahead(server->groups[0].sg), 5 * MS);
+	assert_int_equal(kit->received_up[1], 1);
+}
+
+/* The log reports a drain once the group receives nothing. */
+TEST(drain_is_logged_when_reception_stops) {
+	char line[128] = "";
+
+	log_fd = memfd_create("log", 0);
+	log_open(&(struct log_options){.level = LEVEL_INFO, .fd = log_fd});
+	open_scheduled();
+	assert_int_equal(ftruncate(log_fd, 0), 0);
+	server_group_drain(server, 0, 1000);
+	log_close();
+	assert_true(pread(log_fd, line, sizeof(line) - 1, 0) > 0);
+	assert_non_null(strstr(line, "service group 1 drained: reception stopped"));
+	close(log_fd);
+	log_fd = -1;
 }
 
 EACH_TEST(NULL, group_file_teardown)
