@@ -53,10 +53,12 @@ static size_t key_add_label(char key[NAME], size_t used, const char *label, cons
 }
 
 /* Seconds become nanoseconds, ratios become parts per million, and the name states the unit. */
+static const struct flat_unit {
+	const char *is, *becomes;
+	double factor;
+} units[] = {{"_seconds", "_nanoseconds", 1e9}, {"_ratio", "_ppm", 1e6}};
+
 static size_t key_add_name(char key[NAME], const char *name) {
-	static const struct {
-		const char *is, *becomes;
-	} units[] = {{"_seconds", "_nanoseconds"}, {"_ratio", "_ppm"}};
 	char unit[NAME];
 	size_t used;
 
@@ -126,10 +128,17 @@ static void flat_put(struct flat *f, const char *key, uint64_t value) {
 	f->bytes += bytes;
 }
 
+/* The sample in the unit of its key, rounded. */
 static uint64_t flat_number(const struct metric *m, const struct metric_sample *s) {
+	double number = s->number;
+
 	if (!s->real)
 		return s->integer;
-	return (uint64_t)(s->number * (strstr(m->name, "_ratio") != NULL ? 1e6 : 1e9) + 0.5);
+	for (size_t u = 0; u < RTE_DIM(units); u++) {
+		if (strstr(m->name, units[u].is) != NULL)
+			number *= units[u].factor;
+	}
+	return (uint64_t)(number + 0.5);
 }
 
 static void key_make(struct flat *f, const struct metric *m, const struct metric_sample *s,

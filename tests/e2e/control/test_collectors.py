@@ -118,6 +118,11 @@ def test_parts_of_metrics_are_complete_and_disjoint(telemetry: Vcmtsd) -> None:
     assert set(rounds) == {key for key in metrics if key.startswith("worker_rounds")}
 
 
+def test_rates_are_in_bytes_per_second(telemetry: Vcmtsd) -> None:
+    rates = get_metrics(telemetry, "service_group=1", "downstream_channel_rate")
+    assert rates["downstream_channel_rate_bytes_per_second/channel/11"] == 10**9 / 8
+
+
 def test_modem_metrics_are_returned_on_request(telemetry: Vcmtsd) -> None:
     values = get_metrics(telemetry, "modem=02:01:00:00:00:01")
     assert values["modem_downstream_packets_total"] == 0
