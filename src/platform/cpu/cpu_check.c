@@ -10,6 +10,7 @@
 
 #define OSXSAVE (1u << 27)
 
+/* The register states that the kernel keeps, as of XCR0. */
 static uint32_t state_kept(void) {
 	uint32_t low, high;
 
@@ -28,6 +29,10 @@ void cpu_read(struct cpu_words *has) {
 	if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
 		has->word[CPU_7_EBX] = b;
 		has->word[CPU_7_ECX] = c;
+		if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
+			has->word[CPU_7_1_EAX] = a;
+			has->word[CPU_7_1_EDX] = d;
+		}
 	}
 	if (__get_cpuid(0x80000001, &a, &b, &c, &d))
 		has->word[CPU_81_ECX] = c;

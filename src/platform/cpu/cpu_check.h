@@ -12,7 +12,17 @@
 
 #define CPU_MISSING_STATUS 2 /* exit status */
 
-enum cpu_word { CPU_1_ECX, CPU_7_EBX, CPU_7_ECX, CPU_81_ECX, CPU_STATE, CPU_WORDS };
+/* cpuid leaf, subleaf if it is not 0, and register; 81 is leaf 0x80000001. CPU_STATE: see below. */
+enum cpu_word {
+	CPU_1_ECX,
+	CPU_7_EBX,
+	CPU_7_ECX,
+	CPU_81_ECX,
+	CPU_7_1_EAX,
+	CPU_7_1_EDX,
+	CPU_STATE,
+	CPU_WORDS
+};
 
 /* Bits of CPU_STATE: registers that the system saves for each process (XCR0). */
 #define CPU_YMM 0x06u

@@ -32,4 +32,14 @@ const struct cpu_words cpu_needs = {{
 #define WORD CPU_81_ECX
 	[CPU_81_ECX] = 0
 #include "platform/cpu/cpu_features.def"
+	,
+#undef WORD
+#define WORD CPU_7_1_EAX
+	[CPU_7_1_EAX] = 0
+#include "platform/cpu/cpu_features.def"
+	,
+#undef WORD
+#define WORD CPU_7_1_EDX
+	[CPU_7_1_EDX] = 0
+#include "platform/cpu/cpu_features.def"
 }};
