@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Capacities of a group's tables, which are allocated once: what the group uses, and a reserve. */
 #include "model/live/live_capacity.h"
 
 #include <inttypes.h>
@@ -8,10 +9,10 @@
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 
-#define MORE_OBJECTS 4 /* additional objects of each kind that the group uses, at least */
+#define MORE_OBJECTS 4 /* reserve beside the quarter, in lists other than modems */
 
-static uint32_t min(uint64_t a, uint64_t b) {
-	return (uint32_t)(a < b ? a : b);
+static uint32_t capped(uint64_t count, uint32_t max) {
+	return count < max ? (uint32_t)count : max;
 }
 
 struct group_capacity group_capacity_exact(const struct service_group *sg) {
@@ -24,41 +25,42 @@ struct group_capacity group_capacity_exact(const struct service_group *sg) {
 	return capacity;
 }
 
-/* Adds a quarter, and a few for small counts. */
+/* Adds a quarter and MORE_OBJECTS, up to `max`. */
 static uint32_t quarter_more(uint32_t count, uint32_t max) {
-	return min(count + count / 4 + MORE_OBJECTS, max);
+	return capped(count + count / 4 + MORE_OBJECTS, max);
 }
 
-/* Extrapolates the present number per modem to `modems`, and adds the maximum of one modem. */
+/* Extrapolates the present number per modem to `modems`, and adds `one_modem`, the most that a modem
+ * may have. The sum of such capacities in live_index.c fits 32 bits. */
 static uint32_t in_proportion(uint32_t count, const struct service_group *sg, uint32_t modems,
-			      uint32_t largest) {
+			      uint32_t one_modem) {
 	uint64_t now = sg->modem_count > 0 ? sg->modem_count : 1;
 
-	return min(((uint64_t)count * modems + now - 1) / now + largest, UINT32_MAX / 8);
+	return capped(((uint64_t)count * modems + now - 1) / now + one_modem, UINT32_MAX / 8);
 }
 
 struct group_capacity group_capacity(const struct service_group *sg) {
 	struct group_capacity capacity = group_capacity_exact(sg);
 	uint32_t modems = capacity.modems + capacity.modems / 4 + 16;
-	uint32_t flows = SG_MAX_MODEM_FLOWS, channels = capacity.upstream_channels;
+	uint32_t max_flows = SG_MAX_MODEM_FLOWS, channels = capacity.upstream_channels;
 
-	modems = sg->max_modems != 0 ? sg->max_modems : min(modems, SG_MAX_MODEMS);
-	capacity.flows = in_proportion(capacity.flows, sg, modems, flows);
+	modems = sg->max_modems != 0 ? sg->max_modems : capped(modems, SG_MAX_MODEMS);
+	capacity.flows = in_proportion(capacity.flows, sg, modems, max_flows);
 	capacity.ipv4 = in_proportion(capacity.ipv4, sg, modems, SG_MAX_MODEM_ADDRESSES);
 	capacity.ipv6 = in_proportion(capacity.ipv6, sg, modems, SG_MAX_MODEM_ADDRESSES);
 	capacity.channels = quarter_more(capacity.channels, SG_MAX_CHANNELS);
 	capacity.bonding_groups = quarter_more(capacity.bonding_groups, KEYS_MAX_GROUPS);
 	capacity.filter_groups = quarter_more(capacity.filter_groups, KEYS_MAX_GROUPS);
 	if (channels > 0) {
-		/* SIDs on all channels for each flow of the largest modem; each is unique per
-		 * channel */
+		/* The reserve of SIDs is for one modem with all flows on all channels. */
 		capacity.upstream_channels = quarter_more(channels, SG_MAX_UPSTREAM_CHANNELS);
-		capacity.upstream_flows = in_proportion(capacity.upstream_flows, sg, modems, flows);
+		capacity.upstream_flows =
+			in_proportion(capacity.upstream_flows, sg, modems, max_flows);
 		capacity.sids = in_proportion(capacity.sids, sg, modems,
-					      flows * capacity.upstream_channels);
-		capacity.sids = min(capacity.sids, SG_MAX_SID * capacity.upstream_channels);
-		capacity.streams = in_proportion(capacity.streams, sg, modems, flows);
-		capacity.streams = min(capacity.streams, capacity.sids);
+					      max_flows * capacity.upstream_channels);
+		capacity.sids = capped(capacity.sids, SG_MAX_SID * capacity.upstream_channels);
+		capacity.streams = in_proportion(capacity.streams, sg, modems, max_flows);
+		capacity.streams = capped(capacity.streams, capacity.sids);
 	}
 	capacity.modems = modems;
 	return capacity;
@@ -91,7 +93,7 @@ bool live_capacity_suffices(const struct group_capacity *capacity,
 			continue;
 		snprintf(why, LIVE_LINE,
 			 "%s: found %" PRIu32 " %s, allowed: %" PRIu32
-			 ", for which there is capacity since the start",
+			 ", the capacity set at the start",
 			 all[i].list, all[i].found, all[i].what, all[i].allowed);
 		return false;
 	}

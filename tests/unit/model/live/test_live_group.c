@@ -32,9 +32,10 @@ TEST(change_over_capacity_is_refused) {
 			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
 			     "session: 5}]\n",
 			     SMALL) > 0);
-	expect_refused(&l, flows,
-		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
-		       "is capacity since the start");
+	expect_refused(
+		&l, flows,
+		"upstream_channels: found 1 upstream channels, allowed: 0, the capacity set at "
+		"the start");
 	free(flows);
 	live_group_free(&l);
 }
