@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decrypt: key sequence and toggle select one of the modem's two keys (SEC), or a key that a change
- * replaced. The crypto provider decrypts (BPI+) and, if configured, verifies the Ethernet CRC in
- * the same pass.
+ * Decrypt: the key sequence number selects one of the modem's two keys (SEC), or a replaced key until
+ * its change retires. The toggle must equal the lowest bit of the number. The crypto provider decrypts (BPI+)
+ * and, if configured, verifies the Ethernet CRC in the same pass.
  *
  * There are two stages, so that a provider can work while the worker prepares the next burst.
- * Frames in the clear bypass the provider.
+ * Frames in the clear bypass the provider. Their modem has no key, so the order of a flow is kept.
  */
 #include "upstream/decrypt.h"
 
@@ -14,6 +14,9 @@
 #include "wire/docsis_mac.h"
 #include "wire/docsis_up.h"
 
+#define STOP_TRIES 1000
+
+/* The key with the frame's sequence number among US_GENERATIONS `keys`, or NULL. */
 static const struct crypto_key *key_in(const struct crypto_key *keys, const struct us_meta *meta) {
 	for (unsigned k = 0; k < US_GENERATIONS; k++) {
 		if (keys[k].schedule != NULL && keys[k].sequence == meta->frame.key_sequence)
@@ -22,6 +25,7 @@ static const struct crypto_key *key_in(const struct crypto_key *keys, const stru
 	return NULL;
 }
 
+/* The frame's key, or NULL if none has its sequence number and toggle. */
 static const struct crypto_key *key_of(const struct us_decrypt *stage, const struct us_flow *f,
 				       const struct us_meta *meta) {
 	const struct crypto_key *key, *retired;
@@ -48,7 +52,7 @@ static enum drop_reason frame_privacy(const struct us_decrypt *stage, const stru
 	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
-/* A fragment is encrypted as a whole. Its CRC covers the fragment, and the stage defragment
+/* A fragment has no addresses in the clear. Its CRC covers the fragment, and the stage defragment
  * checks it. */
 static void decrypt_fill(const struct us_decrypt *stage, struct crypto_frame *f, struct rte_mbuf *m,
 			 const struct crypto_key *key) {
@@ -63,7 +67,7 @@ static void decrypt_fill(const struct us_decrypt *stage, struct crypto_frame *f,
 	};
 }
 
-bool us_clear(const struct us_decrypt *stage, struct rte_mbuf *m) {
+bool us_clear_frame_accept(const struct us_decrypt *stage, struct rte_mbuf *m) {
 	count(stage->counters, COUNTER_CLEAR, 1);
 	if (!stage->verify_crc || us_meta(m)->frame.fragment)
 		return true;
@@ -110,7 +114,7 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			drop(stage->counters, pkts[i], reason);
 		else if (key != NULL)
 			decrypt_fill(stage, &encrypted[used++], pkts[i], key);
-		else if (us_clear(stage, pkts[i]))
+		else if (us_clear_frame_accept(stage, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}
 	if (used > 0)
@@ -118,7 +122,7 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return kept;
 }
 
-static enum drop_reason failure(enum crypto_failure why) {
+static enum drop_reason failure_reason(enum crypto_failure why) {
 	static const enum drop_reason reasons[] = {
 		[CRYPTO_FAILED_CRC] = DROP_FRAME_CRC,
 		[CRYPTO_FAILED] = DROP_CRYPTO_ERROR,
@@ -135,7 +139,7 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	n = (uint16_t)(n + crypto_collect(stage->r->crypto, pkts + n, failed, &failures));
 	for (uint16_t i = 0; i < failures; i++)
-		drop(stage->counters, failed[i].m, failure(failed[i].why));
+		drop(stage->counters, failed[i].m, failure_reason(failed[i].why));
 	return n;
 }
 
@@ -145,11 +149,12 @@ uint64_t us_decrypt_collect_pending(const void *ctx, enum unit unit) {
 	return unit == UNIT_FRAME ? stage->r->crypto->pending : 0;
 }
 
+/* After STOP_TRIES, frames stay in the device, pending. crypto_queue_close() frees them. */
 void us_decrypt_collect_stop(void *ctx) {
 	struct us_decrypt *stage = ctx;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	for (int tries = 0; stage->r->crypto->pending > 0 && tries < 1000; tries++) {
+	for (int tries = 0; stage->r->crypto->pending > 0 && tries < STOP_TRIES; tries++) {
 		uint16_t n = us_decrypt_collect(stage, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)

@@ -18,4 +18,4 @@ void us_decrypt_collect_stop(void *ctx);
 
 /* Counts a frame in the clear. If configured, verifies its CRC, except that of a fragment, which
  * defragment verifies. Returns false if it dropped the frame. */
-bool us_clear(const struct us_decrypt *stage, struct rte_mbuf *m);
+bool us_clear_frame_accept(const struct us_decrypt *stage, struct rte_mbuf *m);

@@ -62,7 +62,7 @@ static bool joined_is_good(struct us_extract_joined *stage, struct rte_mbuf *m) 
 		drop(stage->counters, m, DROP_KEY_UNKNOWN);
 		return false;
 	}
-	return us_clear(stage->decrypt, m);
+	return us_clear_frame_accept(stage->decrypt, m);
 }
 
 /* The next frame of the unit, or NULL if this step returned none. */

@@ -16,7 +16,7 @@
 #include "upstream/shared.h"
 #include "wire/management.h"
 
-#define US_GRANT_BYTES 60000 /* limit: a minislot may have slightly more than configured */
+#define US_GRANT_BYTES 60000 /* of a grant; below US_BURST_BYTES, as minislots may carry more */
 #define US_GRANT_STREAMS (1 + GRANTS_MAP_CHANNELS) /* the MAP pseudowire comes first */
 
 struct service_group;

@@ -37,14 +37,14 @@ _Static_assert(GRANTS_MIN == MAPS_MIN_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MA
 		       GRANTS_PROACTIVE_MAX / 1000 * MAPS_HZ ==
 			       MAPS_PROACTIVE_MAX * UINT64_C(1000000) &&
 		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
-	       "both say the same");
+	       "equal limits");
 
 /* Both enums list the scheduling services in the same order. */
 _Static_assert((int)SCHEDULING_BEST_EFFORT == (int)MAPS_BEST_EFFORT &&
 		       (int)SCHEDULING_REAL_TIME_POLLING == (int)MAPS_REAL_TIME_POLLING &&
 		       (int)SCHEDULING_UNSOLICITED_GRANT == (int)MAPS_UNSOLICITED &&
 		       (int)SCHEDULING_PROACTIVE_GRANT == (int)MAPS_PROACTIVE,
-	       "a type is cast");
+	       "settings_fill() casts one to the other");
 
 static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
 	*s = (struct maps_flow){
@@ -89,7 +89,7 @@ void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_f
 /* With the smallest MTU, each piece of a burst but the first and the last has at least this
  * size. So the limit of a burst is its bytes, not its pieces. */
 #define PIECE_MIN (RPHY_MTU_MIN - 200)
-_Static_assert((US_BURST_PIECES - 2) * PIECE_MIN >= US_BURST_BYTES, "a burst has pieces for it");
+_Static_assert((US_BURST_PIECES - 2) * PIECE_MIN >= US_BURST_BYTES, "US_BURST_PIECES suffice");
 
 /* Minislots of the longest grant; 0: only the MAP limits it. */
 static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minislots) {
@@ -224,6 +224,7 @@ static uint32_t channels_existing(const struct service_group *sg) {
 	return count;
 }
 
+/* How much later than due a MAP may be sent, in us. */
 static uint16_t slack_us(const struct grants_config *c) {
 	return (uint16_t)RTE_MIN((c->cmts_processing + 999) / 1000, (uint64_t)MESSAGE_ANY_TIME - 1);
 }

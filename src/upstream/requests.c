@@ -116,8 +116,7 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 }
 
 /*
- * Counts bandwidth requests, and passes them to the group's upstream scheduler, if any. Without
- * one, modems get 2 kB per SID in round robin, whatever they request.
+ * Counts bandwidth requests, and passes them to the group's upstream scheduler, if any.
  *
  * It takes at most US_REQUESTS_PER_ROUND, so that a device that fills the ring does not lengthen the
  * rounds of the worker's other groups.

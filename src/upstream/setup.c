@@ -69,6 +69,7 @@ static uint32_t pending_of(const struct service_group *sg, const struct us_resou
 	return r->pending > 0 ? RTE_MIN(r->pending, sg->upstream.pending) : sg->upstream.pending;
 }
 
+/* Frames that the crypto provider may have at once. */
 static uint32_t in_flight_of(const struct us_resources *r) {
 	return r->in_flight > 0 ? RTE_MIN(r->in_flight, (uint32_t)US_QUEUED) : US_QUEUED;
 }

@@ -140,7 +140,7 @@ static const struct stage packet_list[] = {
 	{
 		.name = "decrypt_collect",
 		.about = "frames that the crypto provider has completed",
-		.dpdk = "the same",
+		.dpdk = "intel-ipsec-mb or cryptodev",
 		STAGE(us_decrypt_collect, decrypt),
 		.polls = true,
 		.pending = us_decrypt_collect_pending,

@@ -30,6 +30,7 @@ static bool plan_all(struct us_change *c, const struct live_changes *changes,
 	return true;
 }
 
+/* Checks that the SIDs fit and plans the updates of both hash tables. */
 static bool keys_settle(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 

@@ -5,7 +5,7 @@
  *
  *     us_change_begin()      control    allocates memory and slots; may refuse the change
  *     us_change_apply()       worker     updates tables and keys; drops packets of removed objects
- *     us_change_flushed()     worker     checks that earlier packets have left queues and crypto
+ *     us_change_flushed()    worker     checks that earlier packets have left queues and crypto
  *     us_change_end()        control    frees replaced objects, when no worker can reach them
  *
  * A step returns whether it was the last; otherwise the worker calls it again. A step takes at most

@@ -84,6 +84,7 @@ bool us_plan_refused(struct us_change *c) {
 	return true;
 }
 
+/* Whether the group's MAP messages are sent on the downstream channel in `slot`. */
 static bool carries(const struct us_grant *g, uint32_t slot) {
 	for (uint32_t i = 0; i < g->channel_count; i++) {
 		const struct us_grant_channel *k = &g->channels[i];

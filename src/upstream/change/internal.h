@@ -38,8 +38,8 @@ struct us_channel_plan {
 
 struct us_modem_plan {
 	uint32_t modem; /* slot */
-	struct us_modem_data *modem_data,
-		*before; /* own NULL: modem is removed; before NULL: added */
+	/* `modem_data` NULL: the change removes the modem; `before` NULL: adds it */
+	struct us_modem_data *modem_data, *before;
 	struct us_modem record; /* with former addresses and SIDs */
 	struct us_keys keys;
 	struct crypto_key retired[US_GENERATIONS];

@@ -32,6 +32,7 @@ static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
 	return true;
 }
 
+/* Plans the removal of the SIDs that a flow had. */
 static bool sids_lose(struct us_change *c, const struct us_modem_data *before,
 		      const struct us_modem_data_flow *b) {
 	struct us_tables *t = &c->u->tables;

@@ -54,10 +54,10 @@ struct us_meta {
 
 _Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta) &&
 		       _Alignof(struct us_meta) <= PACKET_META_ALIGN,
-	       "one place for both");
-_Static_assert(offsetof(struct us_meta, next) == 0, "where queues have it");
+	       "us_meta fits the field of packet_meta");
+_Static_assert(offsetof(struct us_meta, next) == 0, "queue_next() links packets by this member");
 _Static_assert(offsetof(struct us_meta, arrived) == offsetof(struct packet_meta, arrived),
-	       "one stamp for both");
+	       "latency_arrive() sets it by packet_meta");
 
 static inline struct us_meta *us_meta(struct rte_mbuf *m) {
 	return (struct us_meta *)packet_meta(m);

@@ -27,6 +27,7 @@ void order_restart(struct order *o, uint16_t number) {
 	o->started = true;
 }
 
+/* Counts a rejected number. After too many in succession the order restarts. */
 static enum order_verdict order_reject(struct order *o, enum order_verdict why) {
 	if (o->rejected == ORDER_REJECT_MAX)
 		return ORDER_RESTART;

@@ -122,6 +122,7 @@ static struct pending *excess_of_modems(struct pending_set *all) {
 	return NULL;
 }
 
+/* The oldest entry of a pool that is above its limit, or NULL. */
 static struct pending *excess_of_pools(const struct pending_set *all) {
 	struct pending *h = NULL;
 

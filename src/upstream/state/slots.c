@@ -62,7 +62,8 @@ static const struct us_modem_data_flow *flow_before(const struct us_modem_data *
 	return NULL;
 }
 
-static struct us_modem_data *own_alloc(const struct modem *m, const struct us_modem_data *before) {
+static struct us_modem_data *modem_data_alloc(const struct modem *m,
+					      const struct us_modem_data *before) {
 	size_t flows = m->upstream_flow_count, sids = 0;
 	size_t ipv4 = addresses_of(m, 4, NULL) + (before != NULL ? before->ipv4_count : 0u);
 	size_t ipv6 = addresses_of(m, 16, NULL) + (before != NULL ? before->ipv6_count : 0u);
@@ -103,8 +104,8 @@ static uint16_t add_former(void *list, uint32_t count, const void *before, uint3
 	return former;
 }
 
-static void own_addresses(struct us_modem_data *modem_data, const struct modem *m,
-			  const struct us_modem_data *before) {
+static void modem_data_addresses(struct us_modem_data *modem_data, const struct modem *m,
+				 const struct us_modem_data *before) {
 	modem_data->ipv4_count = (uint16_t)addresses_of(m, 4, modem_data->ipv4);
 	modem_data->ipv6_count = (uint16_t)addresses_of(m, 16, modem_data->ipv6);
 	if (before == NULL)
@@ -117,12 +118,12 @@ static void own_addresses(struct us_modem_data *modem_data, const struct modem *
 
 struct us_modem_data *us_modem_data_create(const struct modem *m,
 					   const struct us_modem_data *before) {
-	struct us_modem_data *modem_data = own_alloc(m, before);
+	struct us_modem_data *modem_data = modem_data_alloc(m, before);
 	uint32_t used = 0;
 
 	if (modem_data == NULL)
 		return NULL;
-	own_addresses(modem_data, m, before);
+	modem_data_addresses(modem_data, m, before);
 	for (uint32_t f = 0; f < modem_data->flow_count; f++) {
 		const struct upstream_service_flow *k = &m->upstream_flows[f];
 		const struct us_modem_data_flow *b = flow_before(before, k);
