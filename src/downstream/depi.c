@@ -165,6 +165,7 @@ static inline uint16_t channel_put_frame(struct depi *d, struct depi_channel *ch
 	return closed;
 }
 
+/* Returns the number of frames in `out`, which are full. Drops `m` if no buffer is left. */
 static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
 				  uint64_t now, struct counters *c, struct rte_mbuf **out) {
 	bool whole = true;
@@ -259,6 +260,7 @@ struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct cou
 	return ch->head == NULL ? NULL : channel_close(d, ch, c);
 }
 
+/* Closes the frames that have been open for `flush_ns`, the oldest first. Returns their number. */
 static uint16_t depi_flush_old(struct depi *d, uint64_t now, struct counters *c,
 			       struct rte_mbuf **out, uint16_t capacity) {
 	uint16_t closed = 0;

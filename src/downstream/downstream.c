@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The three stage lists of the downstream, and queries over all stages. */
+/* The three stage lists of the downstream, and functions over all of its stages: sums, accounting,
+ * latency, stop. */
 #include "downstream/downstream.h"
 
 #include "downstream/stages.h"
@@ -138,7 +139,7 @@ static const struct stage lower_list[] = {
 	{
 		.name = "encrypt_collect",
 		.about = "frames that the crypto provider has completed",
-		.dpdk = "the same",
+		.dpdk = "intel-ipsec-mb or cryptodev",
 		.run = ds_encrypt_collect,
 		.polls = true,
 		.pending = ds_encrypt_collect_pending,
@@ -172,6 +173,7 @@ static const struct stage lower_list[] = {
 		.open = ds_messages_open,
 		.close = ds_messages_close,
 		.stop = ds_messages_stop,
+		/* messages in the data flow (psp_flow 0) end here; transmit_messages counts the others */
 		.counters = STAGE_COUNTERS(COUNTER_MESSAGES, COUNTER_MESSAGES_SENT,
 					   COUNTER_MESSAGES_LOST, COUNTER_MESSAGES_LATE),
 	},
@@ -199,6 +201,7 @@ static const struct stage lower_list[] = {
 	},
 };
 
+/* When the scheduler may next serve a packet, as due_fn. */
 static uint64_t dequeue_due(const void *ctx) {
 	const struct ds_upper *u = ctx;
 
@@ -299,8 +302,8 @@ uint64_t downstream_accounted_packets(const struct downstream *d) {
 				    d->upper.counters.values[COUNTER_RECEIVED]);
 }
 
-/* The capacity covers all packets that may be pending in the lower MAC, and those in open DEPI
- * frames. */
+/* `max`: packets whose arrival times the lower MAC may keep at once. They are in the crypto
+ * provider, a burst, open DEPI frames or frames that wait for the port. */
 int downstream_latency_reserve(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
 	uint32_t max = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;

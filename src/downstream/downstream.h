@@ -33,7 +33,7 @@
 
 /* Packets or DEPI frames above which the lower MAC dequeues no more. */
 #define DS_LOWER_LIMIT 512
-#define DS_TRANSMIT_CAPACITY 4096
+#define DS_TRANSMIT_CAPACITY 4096 /* DEPI frames that wait for the port */
 
 /* Drop reason by the scheduler's verdict. */
 extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
@@ -88,12 +88,12 @@ struct ds_upper {
 	struct rte_ring *to_lower;
 	const struct message_path *messages; /* NULL: no messages */
 	uint64_t messages_charged; /* bytes of all channels */
-	uint64_t *charged; /* by channel */
+	uint64_t *charged; /* by channel: bytes of messages, in memory of struct ds_messages */
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_record records[PIPELINE_BURST];
 	struct ds_known known;
-	uint16_t unknown_count; /* records still in use, when last counted */
+	uint16_t unknown_count; /* packets of the burst with records, at the latest stage */
 	struct poll_stats effort;
 	struct counters counters;
 };
@@ -123,11 +123,11 @@ static inline uint32_t ds_urgent_index(uint32_t at) {
 /* Management messages. They are sent before all data. */
 struct ds_messages {
 	struct message_path path; /* without an upstream scheduler its ring is NULL */
-	uint64_t *charged; /* by the upper MAC */
+	uint64_t *charged; /* by channel: bytes that the upper MAC has charged */
 	/* ring of DEPI frames that wait for the port */
 	struct rte_mbuf *urgent[DS_URGENT_CAPACITY];
 	uint32_t urgent_first, urgent_count;
-	uint16_t new_count; /* messages at the start of the current burst */
+	uint16_t new_count; /* frames of messages at the start of the current burst */
 	/* ns from the due time of messages until the port took them, without those that waited
 	 * for the first link */
 	uint64_t delay_sum, delay_max;
@@ -263,10 +263,10 @@ void downstream_account_lower(struct downstream *d, bool on);
 /* Received packets for which cycles are accounted. */
 uint64_t downstream_accounted_packets(const struct downstream *d);
 
-/* As latency_switch() and latency_prepare(). Off after downstream_create(). */
+/* As latency_switch(), latency_prepare() and latency_reserve(). Off after downstream_create(). */
 int downstream_latency(struct downstream *d, bool on);
 int downstream_latency_prepare(struct downstream *d);
-int downstream_latency_reserve(struct downstream *d); /* as latency_reserve() */
+int downstream_latency_reserve(struct downstream *d);
 
 /* Drops all pending packets with the reason `stopped`. No worker may be running. Afterwards
  * received = transmitted + drops. */

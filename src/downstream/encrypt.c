@@ -13,6 +13,8 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
+#define STOP_TRIES 1000
+
 /* Without a CRC its field holds zeros. */
 static void crc_clear(struct rte_mbuf *m) {
 	memset(rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - ETHERNET_CRC_SIZE), 0,
@@ -89,11 +91,12 @@ uint64_t ds_encrypt_collect_pending(const void *downstream, enum unit unit) {
 	return d->lower.crypto->pending;
 }
 
+/* After STOP_TRIES, frames stay in the device, pending. crypto_queue_close() frees them. */
 void ds_encrypt_collect_stop(void *downstream) {
 	struct downstream *d = downstream;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
-	for (int tries = 0; d->lower.crypto->pending > 0 && tries < 1000; tries++) {
+	for (int tries = 0; d->lower.crypto->pending > 0 && tries < STOP_TRIES; tries++) {
 		uint16_t n = ds_encrypt_collect(&d->lower, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)

@@ -163,6 +163,7 @@ void qos_free(struct downstream *d) {
 	rte_free(d->upper.capacity);
 }
 
+/* Bytes that `rate` bit/s carries in `ns`. */
 static uint64_t carried(uint64_t rate, uint64_t ns) {
 	return (uint64_t)((unsigned __int128)rate * ns / NS_PER_BYTE_AT_1_BPS);
 }

@@ -36,6 +36,7 @@ struct urgent_frame {
 	uint8_t messages;
 };
 
+/* Counts a frame that the port took, and the delay of its messages since they were due. */
 static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
 	struct ds_messages *x = &l->messages;
 	uint64_t delay = l->clock->now > f->due ? l->clock->now - f->due : 0;

@@ -10,7 +10,7 @@
 
 #define TOGETHER_US 20 /* a reading of the system's clock that takes longer is repeated */
 #define TRIES 20
-#define LEARNT_NS 60000000000 /* the start of the rate's measurement moves up every two of these */
+#define LEARNT_NS 120000000000 /* after which a new measurement of the rate begins */
 #define STEEPEST 0.01 /* maximum learned rate difference; larger ones: the clock was set */
 #define Q32 4294967296.0
 
@@ -54,6 +54,7 @@ bool docsis_clock_sample(struct docsis_clock *c, const struct clock *worker) {
 	return docsis_clock_follow(c, now, system);
 }
 
+/* The clock's time, in ns, at the monotonic time `now`. */
 static uint64_t shown(const struct docsis_clock *c, uint64_t now) {
 	int64_t since = (int64_t)(now - c->from);
 
@@ -74,7 +75,7 @@ static void steer(struct docsis_clock *c, uint64_t now, uint64_t system, int64_t
 	gain = within(gain, STEEPEST) +
 	       within((double)behind / CLOCK_NS_PER_S, 1.0 / DOCSIS_CLOCK_SLEW);
 	c->gain_q32 = (int64_t)(gain * Q32);
-	if (since < 2.0 * LEARNT_NS)
+	if (since < (double)LEARNT_NS)
 		return;
 	c->learned_from = now;
 	c->learned_system = system;

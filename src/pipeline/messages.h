@@ -2,9 +2,9 @@
 /*
  * Messages of the upstream scheduler to the lower MAC, which transmits them before data.
  *
- * A ring connects both workers. Byte counts of the messages per downstream channel tell the
- * downstream scheduler their share. The downstream owns the path; it has one producer and one
- * consumer.
+ * The worker of the upstream scheduler puts mbufs into a ring, from which the worker of the lower MAC
+ * takes them. The worker of the upper MAC reads the byte counts, to charge messages to the rates of
+ * the channels. The downstream owns the path.
  */
 #pragma once
 
@@ -19,33 +19,35 @@
 #include "model/service_group.h"
 #include "pipeline/packet.h"
 
-#define MESSAGES_RING 512 /* minimum; a power of two */
-#define MESSAGE_ANY_TIME UINT16_MAX
+#define MESSAGES_RING 512 /* minimum of messages_ring(); a power of two */
+#define MESSAGE_ANY_TIME UINT16_MAX /* `slack` of a message that never expires, such as a UCD */
 
-/* The metadata of a message, or of a DEPI frame with a part of one, in the memory of struct
- * packet_meta. */
+/* The metadata of a message in the ring, or of a DEPI frame with messages or a part of one. It is in
+ * the mbuf field of struct packet_meta. */
 struct message_meta {
 	uint64_t due; /* ns of the workers' clocks */
 	uint16_t stream; /* message_pseudowire() or message_channel() */
 	uint16_t slack; /* us after `due` at which it expires; MESSAGE_ANY_TIME: never */
-	uint16_t ends; /* 0: no packet ends in it */
+	uint16_t ends; /* always 0: a message is not a packet */
 	uint8_t messages; /* of a DEPI frame: the number that end in it */
 	uint8_t head; /* of a DEPI frame: bytes before the first segment */
-	uint64_t arrived; /* 0: not from a port */
+	uint64_t arrived; /* always 0: the latency of messages is not measured */
 };
 
 _Static_assert(sizeof(struct message_meta) == sizeof(struct packet_meta) &&
 		       offsetof(struct message_meta, ends) == offsetof(struct packet_meta, ends) &&
 		       offsetof(struct message_meta, arrived) ==
 			       offsetof(struct packet_meta, arrived),
-	       "who sends asks for both");
+	       "stages read these members of messages, too, as those of packet_meta");
 
 struct message_path {
-	struct rte_ring *ring; /* of mbufs: messages from the DA on, or whole frames */
+	/* of mbufs: for a pseudowire, messages from the DA on; for a channel, DOCSIS frames with MAC
+	 * header and CRC */
+	struct rte_ring *ring;
 	uint32_t pseudowires; /* slots of upstream channels */
 	uint32_t channels; /* slots of downstream channels */
-	uint64_t *bytes; /* by downstream channel: bytes of frames put into the ring */
-	uint64_t total; /* of all channels; written last */
+	uint64_t *bytes; /* by downstream channel: bytes put into the ring since the start */
+	uint64_t total; /* sum of `bytes`; stored after them, with release order */
 };
 
 /*
@@ -77,12 +79,14 @@ static inline uint16_t message_channel(const struct message_path *p, uint32_t ch
 	return (uint16_t)(p->pseudowires + channel);
 }
 
+/* Whether a message has expired at `now`, ns of the worker's clock. */
 static inline bool message_is_late(const struct message_meta *m, uint64_t now) {
 	return now > m->due + m->slack * UINT64_C(1000) && m->slack != MESSAGE_ANY_TIME;
 }
 
-/* Puts a message into the ring. Returns whether it fit; then the lower MAC owns the mbuf. Its
- * bytes count even if it is too late to be transmitted. */
+/* Puts a message into the ring; `due` in ns, `slack` in us. The lower MAC then owns the mbuf. Returns
+ * false if the ring is full: the caller keeps the mbuf. Charges the bytes to a downstream channel,
+ * even if the message expires. */
 static inline bool message_put(struct message_path *p, struct rte_mbuf *m, uint16_t stream,
 			       uint64_t due, uint16_t slack) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);

@@ -76,6 +76,7 @@ static bool find_addresses(struct ds_change *c, const struct live_change *l,
 	return true;
 }
 
+/* Numbers the added addresses from `first` on with the numbers that no kept address has. */
 static void number_addresses(struct ds_change *c, size_t first, uint64_t kept) {
 	uint8_t number = 0;
 
@@ -147,6 +148,7 @@ static void find_removed(struct ds_change *c, const struct live_change *l,
 		key_removed(c, t->mac, m->mac, l->slot);
 }
 
+/* Whether the modem takes addresses from other modems, loses some, or both. GAINS also without either. */
 static enum ds_order order_of(const struct ds_change *c, const struct ds_modem_change *m) {
 	const struct ds_owned *owned = &c->owned[c->change_of[LIVE_MODEM][m->slot] - 1];
 	bool gains = false;

@@ -111,6 +111,7 @@ static void free_numbers(struct ds_change *c, const uint32_t *flows, size_t coun
 		p->free_flows[p->free_flow_count++] = flows[i - 1];
 }
 
+/* Returns the references of the lists that are unused after the change, or after its refusal. */
 static void lists_end(struct ds_change *c, bool applied) {
 	for (size_t i = c->lists.count; i > 0; i--) {
 		const struct ds_list_change *l = &c->lists.list[i - 1];
@@ -123,6 +124,7 @@ static void lists_end(struct ds_change *c, bool applied) {
 	}
 }
 
+/* Frees the rules that are unused after the change, or after its refusal. */
 static void rules_end(struct ds_change *c, bool applied) {
 	struct rule_lists *const lists[DS_RULES] = {
 		[DS_FILTERS] = &c->d->lists.filters,

@@ -60,6 +60,7 @@ bool ds_change_lower(void *change) {
 	return done;
 }
 
+/* Notes the count that `dequeued` reaches with the last frame that is in the ring now. */
 static bool mark_ring(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_lower *l = &c->d->lower;
