@@ -84,6 +84,7 @@ static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint
 	m->first_flow = flow;
 }
 
+/* Removes the flow from its class, and ends a class without flows. */
 static void class_part(struct scheduler *s, uint32_t flow) {
 	uint32_t class = s->flows[flow].class;
 	struct class *c = &s->classes[class];
@@ -100,7 +101,7 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	}
 }
 
-/* Converts the meter's credit or debt to the new rate, in bytes. */
+/* Sets a reserved rate. Its credit or debt stays the same in bytes. */
 static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t cost) {
 	int64_t ahead = more(r->due - s->now, -RESERVED_SAVED);
 

@@ -55,6 +55,7 @@ static void reserve_sent(struct scheduler *s, uint32_t group, uint32_t flow, int
 	}
 }
 
+/* Whether the limit of the whole scheduler permits another packet at `now`. */
 static bool limit_open(const struct scheduler *s, int64_t now) {
 	return s->limit.full_at <= now + LEAD_TICKS;
 }

@@ -174,6 +174,7 @@ void leads_enter(struct scheduler *s, uint32_t group, unsigned class_queue) {
 		g->reductions &= ~(1u << class_queue);
 }
 
+/* All three phases, for the groups that wait in the cluster. */
 static void leads_at_once(struct scheduler *s) {
 	struct leads *l = s->leads;
 	const struct cluster *c = &s->clusters[l->cluster];
@@ -221,6 +222,7 @@ void leads_cancel(struct scheduler *s) {
 	s->reducing = false;
 }
 
+/* One step of the phase: one group or one word. */
 static void leads_step(struct scheduler *s, struct leads *l) {
 	switch (l->phase) {
 	case LEADS_NOTE:

@@ -82,6 +82,7 @@ void rr_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 		wheel_set(&s->wheel, modem_timer(s, c->modem), bucket_opens(&m->aggregate, bytes));
 }
 
+/* Returns the classes that were blocked to their queues. */
 static void classes_release(struct scheduler *s, struct line *blocked) {
 	while (blocked->first != NONE) {
 		uint32_t class = line_pop(class_links(s), blocked);

@@ -9,6 +9,7 @@ uint64_t proactive_bytes(const struct maps_flow *s) {
 	return (s->guaranteed_rate * s->grant_interval + BYTE_TOKENS - 1) / BYTE_TOKENS;
 }
 
+/* The capacity of the channel that is not committed. */
 static uint32_t free_of(const struct channel *c) {
 	return c->limit > c->committed ? c->limit - c->committed : 0;
 }

@@ -15,7 +15,6 @@ void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots) {
 		m->open &= ~(UINT64_C(1) << channel);
 }
 
-/* Adds a block before data. Returns false if it does not fit. */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b) {
 	struct channel *c = &m->channels[channel];
 
@@ -54,6 +53,7 @@ static uint32_t space(const struct maps *m, const struct flow *f, uint32_t chann
 	return lesser(capacity, f->max) - bytes;
 }
 
+/* Whether the channel is open and has about as many bytes free as `max`. */
 static bool near(const struct maps *m, uint32_t channel, uint32_t max) {
 	return has_bit(m->open, channel) && m->free_bytes[channel] + m->margins[channel] >= max;
 }
@@ -115,6 +115,7 @@ static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct bl
 	return channel;
 }
 
+/* Appends an empty data grant of the flow's current cluster. */
 static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
 	struct flow *f = &m->flows[flow];
@@ -133,6 +134,7 @@ static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) 
 	return b;
 }
 
+/* Adds up to `want` bytes to the grant `b`, or to a new one if it is NULL. Returns how many. */
 static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, struct block *b,
 		    uint32_t want) {
 	struct channel *c = &m->channels[channel];

@@ -2,6 +2,7 @@
 /* Adds, changes and removes flows. */
 #include "scheduler/maps/internal.h"
 
+/* Index of the flow's first cluster in cluster_groups[]. */
 static uint32_t base_of(uint32_t flow) {
 	return flow * MAPS_MAX_CLUSTERS;
 }
@@ -125,6 +126,7 @@ static const char *check_resources(struct maps *m, const struct maps_flow *s) {
 	return good ? NULL : "a SID is in two clusters of a channel";
 }
 
+/* Removes the flow with the bytes owed to it, and releases its resources. */
 static void forget(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 

@@ -16,8 +16,9 @@ void channel_start(struct maps *m, uint32_t channel, uint64_t now) {
 	m->req_states[channel].acked = 0;
 }
 
-/* Before the configured start, channels may already wait for their first MAP. */
-static bool changes(const struct maps *m, uint64_t now) {
+/* Whether a channel would continue with an earlier MAP. Before the configured start, channels may
+ * already wait for their first one. */
+static bool goes_back(const struct maps *m, uint64_t now) {
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		if (first_in_time(m, &m->channels[i], now) < m->channels[i].number)
 			return true;
@@ -49,7 +50,7 @@ static bool has_service(const struct maps *m, uint32_t flow) {
 void follow_back(struct maps *m, uint64_t now) {
 	uint64_t before[MAPS_MAX_CHANNELS];
 
-	if (!changes(m, now))
+	if (!goes_back(m, now))
 		return;
 	for (uint32_t f = 0; f < m->flow_count; f++) {
 		move_limits(m, f, now);

@@ -277,9 +277,12 @@ void flow_switch(struct maps *m, uint32_t flow); /* to the next cluster that is 
 
 /* service.c */
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
-void service_use(struct maps *m, uint32_t flow, uint64_t now);
+/* Data or a request of the flow was received at `now`: silent UGS-AD gets grants again. */
+void service_note_activity(struct maps *m, uint32_t flow, uint64_t now);
+/* The flow's timer expired: adds its grants and polls of the MAP that is being made. */
 void service_run(struct maps *m, uint32_t flow);
-/* The channel's next MAP moved from `before` to `start`, and the time is `now`. */
+/* The clock was set back to `now`, and the channel's next MAP starts at `start` instead of `before`.
+ * Keeps the time until the next grant or poll. */
 void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start, uint64_t now);
 
 /* follow.c */
@@ -294,6 +297,7 @@ void channel_end_data(struct maps *m, uint32_t channel);
 /* assign.c. Grants a flow up to `want` bytes on channels of its group. Returns how many. */
 uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
 void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots); /* of the free ones */
+/* Adds a block before data. Returns false if minislots or elements are exhausted. */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b);
 bool slots_left(const struct channel *c); /* for grants; the rest is for pending grants */
 

@@ -33,6 +33,7 @@ static void fill(struct layout *s, uint32_t end) {
 	s->cursor = end;
 }
 
+/* Writes a block as an element at the cursor. */
 static void write(struct layout *s, const struct block *b) {
 	const struct maps_channel *set = &s->c->set;
 	uint8_t iuc = set->short_iuc != 0 && b->minislots <= set->short_minislots ? set->short_iuc
@@ -46,6 +47,7 @@ static void write(struct layout *s, const struct block *b) {
 	s->cursor += b->minislots;
 }
 
+/* Writes the next pinned grant at the cursor, and counts it as belated if that is too late. */
 static void write_pinned(struct layout *s) {
 	const struct pinned *p = &s->c->pinned[s->pinned++];
 
@@ -109,6 +111,7 @@ static void write_requests(struct layout *s, uint32_t minislots) {
 	s->requests = 0;
 }
 
+/* Writes the remaining pinned grants, with request regions in the gaps and to the end. */
 static void write_rest(struct layout *s) {
 	while (s->pinned < s->c->pinned_count) {
 		uint32_t from = s->c->pinned[s->pinned].from;
@@ -130,7 +133,7 @@ static uint32_t cutoff(const struct channel *c) {
 	return minislots < c->requests ? c->minislots : minislots;
 }
 
-/* Moves pinned grants forward that would not fit before the end of the MAP. */
+/* Moves pinned grants that would not fit before the end of the MAP to earlier minislots. */
 static void bound_pinned(struct channel *c) {
 	uint32_t end = c->minislots;
 
@@ -140,6 +143,7 @@ static void bound_pinned(struct channel *c) {
 	}
 }
 
+/* Sets all but the elements. The back-off window grows with the estimated contention. */
 static void head(struct maps *m, struct channel *c, struct map *out) {
 	uint64_t number = c->number - 1, frames = number * c->frames;
 	uint32_t early = c->set.ack_delay / c->set.frame + (c->set.ack_delay % c->set.frame != 0);

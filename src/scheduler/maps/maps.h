@@ -98,7 +98,8 @@ struct maps_flow {
 	uint16_t header_bytes;
 	uint32_t poll_interval; /* samples; for polling, and UGS-AD while silent */
 	uint32_t grant_interval; /* samples; unsolicited and proactive */
-	uint32_t grant_jitter; /* samples by which a grant may be late; no grant is early */
+	/* samples by which a grant may be late; it is early only if it would cross the end of its MAP */
+	uint32_t grant_jitter;
 	uint32_t grant_bytes; /* per unsolicited grant */
 	uint8_t grants; /* per interval */
 	uint32_t active_timeout; /* samples without data after which UGS-AD is silent */
@@ -136,8 +137,8 @@ struct maps_request {
 
 /*
  * Counters since creation, and current values. Requests count for the channel on which they were
- * received. Bytes asked, forgotten and owed belong to flows and are in the sum only, as are
- * requests without a channel. owed = asked - (granted - unsolicited) - forgotten.
+ * received. Bytes requested, forgotten and owed belong to flows and are in the sum only, as
+ * are requests without a channel. owed = requested - (granted - unsolicited) - forgotten.
  */
 struct maps_counts {
 	uint64_t verdicts[MAPS_VERDICTS];

@@ -27,6 +27,7 @@ static uint32_t opportunities(const struct channel *c) {
 	return wanted > c->set.request_opportunities ? wanted : c->set.request_opportunities;
 }
 
+/* Adds initial maintenance if it is due, and queued station maintenance on up to a quarter of the MAP. */
 static void open_ranging(struct maps *m, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
 	uint64_t start = map_start(m, c, c->number);

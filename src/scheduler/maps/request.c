@@ -9,7 +9,7 @@ static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, 
 	if (r->channel < m->channel_count)
 		f->request_channel = (uint8_t)r->channel;
 	if (f->type == MAPS_UNSOLICITED_ACTIVITY)
-		service_use(m, r->flow, now);
+		service_note_activity(m, r->flow, now);
 	m->counts.requested_bytes += bytes;
 	m->counts.owed_bytes += bytes;
 	f->owed += bytes;
@@ -49,7 +49,7 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uin
 void maps_data_received(struct maps *m, uint32_t flow, uint64_t now) {
 	if (flow < m->flow_count && m->flows[flow].clusters > 0 &&
 	    m->flows[flow].type == MAPS_UNSOLICITED_ACTIVITY)
-		service_use(m, flow, now);
+		service_note_activity(m, flow, now);
 }
 
 void maps_report_collisions(struct maps *m, uint32_t channel, uint32_t count) {

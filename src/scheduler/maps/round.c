@@ -8,6 +8,7 @@ static void start(struct maps *m, uint64_t now) {
 	m->started = true;
 }
 
+/* Skips MAPs whose slack has passed, and counts them as late. */
 static void skip_late(struct maps *m, struct channel *c, uint64_t now) {
 	uint64_t last = map_due(m, c, c->number) + c->set.slack, late;
 
@@ -18,6 +19,7 @@ static void skip_late(struct maps *m, struct channel *c, uint64_t now) {
 	c->counts.late += late;
 }
 
+/* Finds the earliest due time, and the channels whose next MAP has it. */
 static void find_due(struct maps *m) {
 	m->due = UINT64_MAX;
 	m->in_round = 0;
@@ -33,6 +35,7 @@ static void find_due(struct maps *m) {
 	}
 }
 
+/* Handles the flows' timers that have expired at the time of the round. */
 static void expire(struct maps *m) {
 	uint32_t timer;
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unsolicited grants and polls, each at its nominal time. */
+/* Unsolicited grants (UGS, UGS-AD, PGS) and polls (rtPS, nrtPS, silent UGS-AD). Each has a nominal
+ * time, in samples as in maps.h. */
 #include "scheduler/maps/internal.h"
 
-#define FIRST_ROUND 2
+#define PINNED_ELEMENTS 3
+#define FIRST_ROUND 2 /* `round` is 1 before it */
 
+/* Whether the flow gets polls at present instead of grants. */
 static bool is_polled(const struct maps *m, uint32_t flow) {
 	uint8_t type = m->flows[flow].type;
 
@@ -11,8 +14,8 @@ static bool is_polled(const struct maps *m, uint32_t flow) {
 	       m->services[flow].silent;
 }
 
-/* Whether grants go before data. With a jitter of two MAPs, a grant uses the first MAP that
- * begins at its time or later. */
+/* Whether grants are placed before data, in the first MAP that begins at their time or later: with a
+ * jitter of at least two MAPs. Other grants are pinned to their time. */
 static bool is_front(const struct channel *c, const struct service *s) {
 	return s->jitter >= 2 * (uint64_t)c->length;
 }
@@ -24,8 +27,8 @@ static uint32_t grant_minislots(const struct maps *m, uint32_t flow) {
 	return c->set.burst_minislots + minislots_for(c, s->bytes + m->flows[flow].header);
 }
 
-/* The number of the MAP for the next grant or poll. A grant that does not fit between its time
- * and the end of a MAP belongs to the next MAP. */
+/* The number of the MAP for the next grant or poll. If the grants of an interval
+ * do not fit between their time and the end of the MAP, they belong to the next MAP. */
 static uint64_t map_of(const struct maps *m, uint32_t flow) {
 	const struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
@@ -46,7 +49,7 @@ static void set_timer(struct maps *m, uint32_t flow) {
 	timers_set(&m->timers, timer_of(m, TIMER_SERVICE, flow), map_due(m, c, map_of(m, flow)));
 }
 
-/* Spreads flows that begin together over the interval. */
+/* A hash of the flow's number spreads flows that begin together over the interval. */
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now) {
 	struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
@@ -67,7 +70,7 @@ void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settin
 	set_timer(m, flow);
 }
 
-/* Skips grants or polls whose time has passed. */
+/* Skips grants or polls that belong to earlier MAPs, and counts them as missed. */
 static void skip(struct maps *m, uint32_t flow) {
 	struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
@@ -79,10 +82,11 @@ static void skip(struct maps *m, uint32_t flow) {
 		behind -= c->length - 1;
 	times = (behind + interval - 1) / interval;
 	s->next += times * interval;
-	if (m->round > FIRST_ROUND) /* in the first round, the clock has only started */
+	if (m->round > FIRST_ROUND) /* before the first round there was no MAP */
 		c->counts.missed += times * (is_polled(m, flow) ? 1 : s->grants);
 }
 
+/* Adds one poll, or counts it as missed if it does not fit. */
 static void poll(struct maps *m, uint32_t flow) {
 	struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
@@ -101,13 +105,14 @@ static void poll(struct maps *m, uint32_t flow) {
 		c->counts.missed++;
 	}
 	s->next += s->poll_interval;
-	if (s->next < end) /* at most one poll per MAP */
+	if (s->next < end) /* at most one poll per MAP; omitted ones are not missed */
 		s->next += (end - s->next + s->poll_interval - 1) / s->poll_interval *
 			   s->poll_interval;
 }
 
-/* Adds a grant at its own time, and reserves the minislots that splitting another grant may
- * cost. All minislots of a frame have the same time. */
+/* Pins a grant to its time, rounded up to a frame. Reserves what it may cost data: the minislots of a
+ * split grant, and the elements of itself, the rest of the split grant and a gap. Returns false if
+ * minislots, elements or pinned grants are exhausted. */
 static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	const struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
@@ -118,7 +123,7 @@ static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	struct pinned p = {*b, (uint32_t)from * minislots, 0};
 	uint32_t index = c->pinned_count;
 
-	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + 3 ||
+	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + PINNED_ELEMENTS ||
 	    b->minislots > c->free)
 		return false;
 	p.until = (uint32_t)(until > from ? until : from) * minislots + minislots - 1;
@@ -126,14 +131,14 @@ static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 		c->pinned[index] = c->pinned[index - 1];
 	c->pinned[index] = p;
 	c->pinned_count++;
-	c->slots -= 3;
+	c->slots -= PINNED_ELEMENTS;
 	c->kept += c->split;
 	channel_consume(m, s->channel, b->minislots);
 	return true;
 }
 
-/* Counts a grant. It serves bytes that were requested before, too. */
-static void account(struct maps *m, uint32_t flow, const struct block *b) {
+/* Counts a grant. It also serves requested bytes of the flow's first cluster. */
+static void grant_count(struct maps *m, uint32_t flow, const struct block *b) {
 	struct flow *f = &m->flows[flow];
 	struct channel *c = &m->channels[m->services[flow].channel];
 	uint32_t requested = f->cluster == 0 ? lesser(f->owed_here, b->bytes) : 0;
@@ -164,14 +169,13 @@ static void grant(struct maps *m, uint32_t flow) {
 
 	for (uint32_t i = 0; i < s->grants; i++) {
 		if (is_front(c, s) ? front_block(m, s->channel, &b) : pin(m, flow, &b))
-			account(m, flow, &b);
+			grant_count(m, flow, &b);
 		else
 			c->counts.missed++;
 	}
 	s->next += s->interval;
 }
 
-/* Handles an expired service timer: adds the grants and polls that belong to the MAP being made. */
 void service_run(struct maps *m, uint32_t flow) {
 	struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
@@ -194,7 +198,7 @@ void service_run(struct maps *m, uint32_t flow) {
 	set_timer(m, flow);
 }
 
-void service_use(struct maps *m, uint32_t flow, uint64_t now) {
+void service_note_activity(struct maps *m, uint32_t flow, uint64_t now) {
 	struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
 

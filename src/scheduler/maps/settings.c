@@ -12,6 +12,7 @@
 #define BACKOFF_MAX 15
 #define INTERVAL_MIN 1280 /* samples between grants or polls */
 
+/* a / b, rounded up. */
 static uint32_t up(uint32_t a, uint32_t b) {
 	return a / b + (a % b != 0);
 }

@@ -2,6 +2,7 @@
 /* Distributes grants: reserved rates first, then by priority; round robin among equals. */
 #include "scheduler/maps/internal.h"
 
+/* The open group in the earliest round. `far`: another group is ahead by more than MAX_LEAD rounds. */
 static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 	uint64_t min = UINT64_MAX, max = 0;
 	uint32_t best = NONE;
@@ -61,7 +62,8 @@ static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 	return want == 0 ? 0 : rate_allowed(m, flow, want);
 }
 
-/* Moves a flow on that used its quantum, or got less than it may although channels are open. */
+/* The first flow used its quantum, or got less than it may although channels are open: serves the
+ * next one, and ends a flow that is owed nothing. `full`: its grants have their longest size. */
 static void end_quantum(struct maps *m, struct class_queue *c, uint32_t level, bool full) {
 	uint32_t flow = c->first;
 	struct flow *f = &m->flows[flow];
