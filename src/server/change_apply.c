@@ -17,21 +17,24 @@ static void chain_add(struct chain *chain, struct worker_task *task, struct work
 	chain->end = &task->next;
 }
 
+/* Adds a task for a part of the change; NULL: the part does not change. */
 static void apply_add(struct server_change *c, struct group_change *g, struct worker *w,
 		      bool (*step)(void *arg), void *arg) {
 	if (arg != NULL)
 		chain_add(&c->apply, &g->applies[g->apply_count++], w, step, arg);
 }
 
+/* As apply_add(), for a task after the queues of removed flows have drained. */
 static void retire_add(struct group_change *g, struct worker *w, bool (*step)(void *arg),
 		       void *arg) {
 	if (arg != NULL)
 		chain_add(&g->retire, &g->retires[g->retire_count++], w, step, arg);
 }
 
-/* Removed objects are closed starting from the port; added ones are opened towards it. The upstream
- * knows a new key before the downstream uses it. */
-static void group_list(struct server_change *c, struct group_change *g) {
+/* The owner of a shared port removes objects first and adds objects last: it hands the group no
+ * packets of objects that the group does not know. The upstream knows a new key before the
+ * downstream uses it. */
+static void group_tasks_add(struct server_change *c, struct group_change *g) {
 	const struct served_group *group = g->group;
 
 	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
@@ -46,16 +49,16 @@ static void group_list(struct server_change *c, struct group_change *g) {
 	retire_add(g, group->upstream_worker, us_change_flushed, g->upstream);
 }
 
-/* One chain for all groups: all have their new state before the caller waits for them. */
-static void tasks_list(struct server_change *c) {
+/* One chain for the tasks of all groups, so that the caller waits once. */
+static void tasks_add(struct server_change *c) {
 	server_notify_differences(c);
 	for (unsigned g = 0; g < c->count; g++)
-		group_list(c, c->groups[g]);
+		group_tasks_add(c, c->groups[g]);
 	c->next = c->apply.first;
-	c->listed = true;
+	c->has_tasks = true;
 }
 
-/* Sessions were added or removed: everything later the NIC knows of it before its rules change. */
+/* Updates the NIC's rules where sessions may have changed, after owner and group know them. */
 static void steer_update(struct server_change *c) {
 	struct server *s = c->server;
 
@@ -67,7 +70,7 @@ static void steer_update(struct server_change *c) {
 	}
 }
 
-/* Updates the live groups, from which the next change differs. */
+/* Updates the live groups, with which the next change is compared. */
 static void groups_apply(struct server_change *c) {
 	pthread_rwlock_wrlock(&c->server->lock);
 	c->generation = ++c->server->generation;
@@ -83,8 +86,9 @@ static void groups_apply(struct server_change *c) {
 	server_notify_applied(c->server, &c->watched);
 }
 
+/* Returns when all workers have applied the change, which has not retired yet. */
 static void change_apply(struct server_change *c) {
-	tasks_list(c);
+	tasks_add(c);
 	if (c->apply.first != NULL) {
 		worker_chain_begin(c->apply.first, WORKER_NOW, &c->all_applied);
 		worker_chain_wait(&c->all_applied);
@@ -92,7 +96,8 @@ static void change_apply(struct server_change *c) {
 	groups_apply(c);
 }
 
-/* Whether the queues of removed flows are empty, or the time limit has passed. */
+/* Whether the queues of removed flows are empty, or CHANGE_DRAIN_MS have passed since the first
+ * call. */
 static bool queues_are_done(struct group_change *g) {
 	uint64_t now = __atomic_load_n(&g->group->upper->clock.now, __ATOMIC_RELAXED);
 
@@ -101,7 +106,7 @@ static bool queues_are_done(struct group_change *g) {
 	return ds_change_drained(g->downstream) || now >= g->drain_end;
 }
 
-/* Returns whether the group has retired its part. Workers do this for one group at a time. */
+/* Returns whether the group has retired its part. Chains of WORKER_LATER run one at a time. */
 static bool group_retires(struct server *s, struct group_change *g) {
 	if (g->retiring == RETIRE_QUEUES && s->retires == NULL && queues_are_done(g)) {
 		g->retiring = RETIRE_RELEASE;
@@ -130,7 +135,7 @@ static bool change_retires(struct server_change *c) {
 	return rte_rcu_qsbr_check(s->quiet, c->token, false) == 1;
 }
 
-/* Returns whether all tasks are done. */
+/* Runs the tasks from `*next` up to one that needs a later round. Returns whether all are done. */
 static bool tasks_round(const struct worker_task **next) {
 	for (; *next != NULL; *next = (*next)->next) {
 		if (!(*next)->step((*next)->arg))
@@ -155,8 +160,8 @@ static bool group_round(struct server_change *c, struct group_change *g) {
 }
 
 bool server_change_round(struct server_change *c) {
-	if (!c->listed)
-		tasks_list(c);
+	if (!c->has_tasks)
+		tasks_add(c);
 	if (!c->applied) {
 		if (!tasks_round(&c->next))
 			return false;
@@ -169,7 +174,7 @@ bool server_change_round(struct server_change *c) {
 	return true;
 }
 
-/* Applies the change at one instant of the clock; only what it removes applies time to drain. */
+/* Applies the change without a round in between, then runs server.rounds until it has retired. */
 static void make_by_rounds(struct server_change *c) {
 	unsigned us = 0;
 

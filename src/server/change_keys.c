@@ -86,7 +86,7 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 	return true;
 }
 
-/* Puts `next` into the slot and adds the replaced schedule to the loose ones. */
+/* Puts `next` into the slot and adds the replaced schedule to the unused ones. */
 static void slot_set(struct change_keys *k, void **slot, void *next,
 		     enum crypto_direction direction, enum cipher was) {
 	unused_add(k, *slot, direction, was);

@@ -31,5 +31,5 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 void change_keys_apply(struct change_keys *k, struct served_group *g,
 		       const struct live_changes *changes);
 
-/* Frees `k` and its loose schedules. */
+/* Frees `k` and the unused schedules. */
 void change_keys_free(struct change_keys *k, const struct served_group *g);

@@ -49,7 +49,7 @@ struct server_change {
 	unsigned count;
 	struct chain apply;
 	const struct worker_task *next; /* next task of server_change_round() */
-	bool listed, applied;
+	bool has_tasks, applied;
 	bool all_applied; /* set by a worker */
 	uint64_t generation; /* the server's generation once the change is applied */
 	struct watched_change watched;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes service groups in service, all or nothing (docs/decisions/009-live-change.md). The
- * control thread alone calls these functions, whether workers run or not.
+ * control thread alone calls these functions. If neither workers nor server.rounds run, a changed
+ * group must have no pending packets, as they would never leave.
  *
  *     server_change_open()
  *     server_change_add()     at most once per group: prepares; refusals happen here
@@ -89,7 +90,8 @@ uint64_t server_change_apply(struct server_change *c);
 /* Continues to retire changes without waiting. The control thread calls it often. */
 void server_changes_retire(struct server *s);
 
-/* Waits until every change has retired. Call it before groups, ports or workers change. */
+/* Waits until every change has retired. Call it before groups, ports or workers change, and before
+ * workers stop. */
 void server_changes_settle(struct server *s);
 
 /* Whether every change up to this generation has retired. */

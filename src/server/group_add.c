@@ -245,6 +245,7 @@ static bool addition_lists(struct group_addition *a) {
 	return ret == 0 || refused(a, "no memory for its pipelines at its workers");
 }
 
+/* Reverses share_prepare(). */
 static void share_undo(struct group_addition *a, enum device_role role) {
 	struct server *s = a->server;
 	struct addition_port *port = &a->ports[role];

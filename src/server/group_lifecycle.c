@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts a prepared group into service. Nothing here can fail. */
+/* Puts a prepared group into service, which cannot fail. */
 #include "server/group_lifecycle.h"
 
 #include <stdlib.h>

@@ -116,6 +116,7 @@ static void notify_move(struct server *s, unsigned group) {
 	server_notify_retired(s, &watched);
 }
 
+/* Whether other workers send on the port, through a ring. */
 static bool has_ring(const struct server *s, unsigned port) {
 	return s->shares.of[port] != NULL && s->shares.of[port]->send.ring != NULL;
 }

@@ -227,8 +227,8 @@ static void departure_end(struct departure *d) {
 		s->group_count--;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
-	server_wakes_set(
-		s, true); /* from here on, no worker sleeps on a port's interrupt or address */
+	/* from here on, no worker sleeps on a port's interrupt or address */
+	server_wakes_set(s, true);
 	ports_leave(d);
 	server_wakes_set(s, false);
 	served_group_free(g);

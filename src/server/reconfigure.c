@@ -77,6 +77,7 @@ static unsigned slot_of(const struct server *s, uint32_t id) {
 	return NOWHERE;
 }
 
+/* Finds the slots of the groups that stay and counts those that leave. */
 static void match(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
 		r->slots[n] = slot_of(r->server, r->next->groups[n].id);

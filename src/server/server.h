@@ -47,9 +47,8 @@ struct server_removed {
 /* A measurement on request; see server/measure.h. */
 struct server_measure {
 	bool on;
-	uint64_t since,
-		/* ns of server_now() when it was switched on and, if it is off, off; 0: never */
-		until;
+	/* ns of server_now() when it was switched on and, if it is off, off; 0: never */
+	uint64_t since, until;
 };
 struct server_measures {
 	struct server_measure cycles, latency;

@@ -174,6 +174,7 @@ static void rules_remove(struct steering_change *c) {
 	r->count = kept;
 }
 
+/* The TSC value `ms` from now. */
 static uint64_t end_in(unsigned ms) {
 	return rte_rdtsc() + rte_get_tsc_hz() / 1000 * ms;
 }

@@ -120,7 +120,7 @@ void worker_remove(struct worker *w, const struct pipeline *p);
 /* Frees its lists. Accepts a zeroed struct. The worker must not run. */
 void worker_free(struct worker *w);
 
-/* Marks the worker as started: callers wait for it from now on. Call it before its thread
+/* Marks the worker as started: from now on, worker_do() waits for its thread. Call it before that
  * begins. */
 void worker_start(struct worker *w);
 

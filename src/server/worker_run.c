@@ -12,6 +12,7 @@
 #include "power/idle/instructions.h"
 #include "server/worker.h"
 
+/* Sets the longest to `cycles` if that is larger. Another thread may reset it. */
 static void keep_larger(uint64_t *longest, uint64_t cycles) {
 	uint64_t before = __atomic_load_n(longest, __ATOMIC_RELAXED);
 

@@ -151,6 +151,7 @@ static enum drop_reason unknown_reason(const struct share_key *key) {
 	return key_is_multicast(key) ? DROP_PORT_MULTICAST : DROP_PORT_UNKNOWN_DESTINATION;
 }
 
+/* Finds the groups of the packets that no VLAN or broadcast decided. */
 static void by_key(struct port_share *s, struct burst *b) {
 	struct lookup a;
 
@@ -172,6 +173,7 @@ static void by_key(struct port_share *s, struct burst *b) {
 	}
 }
 
+/* Enqueues the staged packets into the member's ring. Drops those that do not fit. */
 static void member_flush(struct port_share *s, struct share_member *member) {
 	unsigned enqueued = rte_ring_sp_enqueue_burst(member->ring, (void **)member->staged,
 						      member->staged_count, NULL);

@@ -24,8 +24,8 @@ static void key_remove_group(const struct share_table *t, const void *stored, ui
 
 /* Removing a key may move another one into its position, so the iteration repeats until it finds
  * none. */
-bool share_group_remove(void *forgetting) {
-	struct share_group_removal *f = forgetting;
+bool share_group_remove(void *removal) {
+	struct share_group_removal *f = removal;
 	struct share_table *t = f->share->table;
 	uint64_t bit = UINT64_C(1) << f->group;
 

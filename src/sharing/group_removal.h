@@ -13,8 +13,8 @@ struct share_group_removal {
 };
 
 /*
- * For struct worker_task; `forgetting` is the struct share_group_removal. The port owner's worker
+ * For struct worker_task; `removal` is the struct share_group_removal. The port owner's worker
  * calls it between two rounds until it returns true. It needs no memory and cannot fail. Afterwards
  * the owner hands no packet to the group. Packets of a VLAN that only this group had are unmatched.
  */
-bool share_group_remove(void *forgetting);
+bool share_group_remove(void *removal);

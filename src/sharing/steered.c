@@ -88,6 +88,7 @@ static void lookup_sessions(struct steered_burst *b) {
 	}
 }
 
+/* Gives misdirected packets to the worker that owns the port. Drops those that do not fit. */
 static void hand_back(struct share_queue *q, struct rte_mbuf **pkts, unsigned n) {
 	unsigned enqueued = rte_ring_enqueue_burst(q->share->misdirected, (void **)pkts, n, NULL);
 

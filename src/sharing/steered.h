@@ -4,11 +4,11 @@
  * control thread calls these functions, so that a group's packets keep their order:
  *
  *     share_queue_open()      assigns the queue, which is still empty
- *     share_queue_pause()   before a rule is added: the group does not read the queue
- *     share_queue_resume()  after: the group reads the queue once it has read all earlier packets
- *                           of the ring
- *     share_ring_pause()    before the last rule is removed: the group does not read the ring
- *     share_ring_resume()   after: the group reads the ring once the queue is empty
+ *     share_queue_pause()     before a rule is added: the group does not read the queue
+ *     share_queue_resume()    after: the group reads the queue once it has read all earlier packets
+ *                             of the ring
+ *     share_ring_pause()      before the last rule is removed: the group does not read the ring
+ *     share_ring_resume()     after: the group reads the ring once the queue is empty
  *
  * All workers must pass the end of a round between a pause and the change of the rule.
  */

@@ -32,6 +32,7 @@ static void port_wire(struct server *s, unsigned index) {
 	}
 }
 
+/* Sets the state and, if the reason to drop changed, tells the workers. */
 static void state_set(struct server *s, unsigned index, enum server_port_state state) {
 	struct server_port *port = &s->ports.list[index];
 	enum drop_reason before = server_port_shut(port);
@@ -48,7 +49,8 @@ static void state_set(struct server *s, unsigned index, enum server_port_state s
 static void port_lose(struct server *s, unsigned index) {
 	struct port_share *share = s->shares.of[index];
 
-	server_wakes_set(s, true); /* from here on, no worker sleeps on its interrupt or address */
+	/* from here on, no worker sleeps on its interrupt or address */
+	server_wakes_set(s, true);
 	if (share != NULL)
 		share_close(share);
 	state_set(s, index, SERVER_PORT_GONE);
@@ -64,6 +66,7 @@ static bool is_lost(const struct server_port *port, bool check_devices) {
 	return port_must_release(port->id) || (check_devices && port_is_removed(port->id));
 }
 
+/* Looks for removed ports, and if `links`, for changed links. */
 static void look(struct links *l, bool links, bool check_devices) {
 	struct server *s = l->server;
 
