@@ -45,6 +45,7 @@ struct core_list {
 	bool mixed; /* other groups have other layouts */
 };
 
+/* The next core of the list. 0 if none is left, which report_short() reports. */
 static uint32_t deal_core(struct core_list *list) {
 	size_t index = list->used++;
 
@@ -80,6 +81,7 @@ static void deal_group(struct core_list *list, struct service_group *sg) {
 								 : deal_core(list);
 }
 
+/* Reports that the list has too few cores. */
 static void report_short(const struct core_list *list, const struct placed_group *first,
 			 struct errors *errors) {
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "cores"};

@@ -11,7 +11,7 @@
 
 #define SERVER_MAX_GROUPS 64
 
-/* What workers do in rounds without packets; see idle/idle.h. */
+/* What workers do in rounds without packets; see power/idle/idle.h. */
 enum idle_kind {
 	IDLE_POLL, /* run the next round at once */
 	IDLE_SPIN,
@@ -114,8 +114,8 @@ struct server_files {
 	void *context;
 };
 
-/* The same from `size` bytes at `text`; `name` is the file name in errors. `files` provides own
- * files. */
+/* As server_config_load_on(), from `size` bytes at `text`; `name` is the file name in errors. `files`
+ * provides the groups' own files. */
 int server_config_load_text(const char *name, const char *text, size_t size,
 			    const struct server_files *files, const struct server_devices *devices,
 			    struct server_config *config, FILE *errors);

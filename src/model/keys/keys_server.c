@@ -171,7 +171,7 @@ const struct key server_groups_key = {
 };
 /* clang-format on */
 
-_Static_assert(SERVER_MAX_GROUPS == 64, "the schema and the documents say so");
+_Static_assert(SERVER_MAX_GROUPS == 64, "the documentation states this limit");
 
 void keys_of_item(struct key *table) {
 	size_t used = 0;

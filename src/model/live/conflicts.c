@@ -69,6 +69,7 @@ static bool shares_said(const struct object_check *h, const struct modem *modem)
 	return false;
 }
 
+/* Sum of the reserved rates of the modem's active flows on the bonding group. */
 static uint64_t reserved_on(const struct modem *modem, uint32_t group) {
 	uint64_t reserved = 0;
 

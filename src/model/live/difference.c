@@ -53,6 +53,7 @@ static bool top_may_differ(const char *list, size_t offset) {
 	return false;
 }
 
+/* The slot that an object of the next configuration gets, as `translate`. */
 static uint32_t become_slot(const void *context, enum live_object object, uint32_t reference) {
 	const struct differing *d = context;
 

@@ -16,7 +16,7 @@ json_t *group_json(const struct live_group *l, bool secrets);
 /* The values of a group outside of its lists. Ownership as for group_json(). */
 json_t *group_single_json(const struct service_group *sg);
 
-/* {"crypto": ..} of the group, with `crypto` in slot of its own. */
+/* {"crypto": ..} of the group, with the values of `crypto` instead of its own. */
 json_t *group_crypto_json(const struct service_group *sg, const struct crypto_config *crypto);
 
 /* Whether the slot has an object. */

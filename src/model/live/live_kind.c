@@ -69,4 +69,4 @@ void live_name(enum live_object object, const void *item, char *text, size_t siz
 _Static_assert(offsetof(struct channel, id) == 0 && offsetof(struct upstream_channel, id) == 0 &&
 		       offsetof(struct bonding_group, id) == 0 &&
 		       offsetof(struct filter_group, id) == 0,
-	       "ids stand first");
+	       "`id` is the first member");

@@ -25,6 +25,7 @@ static void *lay(struct block *b, const void *from, size_t count, size_t size) {
 	return copy;
 }
 
+/* Translates a reference of the copy, if the caller gave a function for it. */
 static void refer(const struct block *b, enum live_object object, uint32_t *reference) {
 	if (b->to != NULL)
 		*reference = b->to->translate(b->to->context, object, *reference);

@@ -198,8 +198,8 @@ static json_t *describe_group(void) {
 	return schema;
 }
 
-/* Beside a list of groups no key is required, as each group may have it, and the number of a group
- * is not allowed. Without the list, the required keys of a group are required. */
+/* Beside a list of groups no key is required, as each group may have it, and `service_group`, the ID
+ * of one group, is not allowed. Without the list, the required keys of a group are required. */
 static void put_forms(json_t *schema) {
 	json_t *groups = json_object();
 	char allowed[64];

@@ -36,6 +36,7 @@ void digest_text(struct digest *digest, const char *text, size_t size) {
 	memcpy(digest->state, state, sizeof(state));
 }
 
+/* Adds a node and its children to the digest. Returns false for more than `left` nodes. */
 static bool walk(struct digest *digest, struct node *node, uint32_t *left) {
 	struct node *value = node_resolve(node);
 	const char about[2] = {(char)value->type, 0};

@@ -40,6 +40,7 @@ static bool is_comment(const struct line *l, const char *begin) {
 	return *l->at == '#' && (l->at == begin || l->at[-1] == ' ');
 }
 
+/* Counts brackets. Returns false for a closing one without an opening one. */
 static bool brackets(struct line *l) {
 	if (*l->at == '[' || *l->at == '{')
 		l->depth++;
