@@ -71,6 +71,7 @@ static void client_append(struct control_client *c, const char *bytes, size_t si
 		c->broken = true;
 }
 
+/* Queues an error, after which the connection is closed. */
 static void client_end(struct control_client *c, enum rpc_code code, const char *why) {
 	rpc_write_error(&c->out, code, why);
 	client_append(c, "\n", 1);
@@ -78,6 +79,7 @@ static void client_end(struct control_client *c, enum rpc_code code, const char 
 	c->ends = true;
 }
 
+/* Ensures space for input. Returns false after client_end(). */
 static bool client_reserve(struct control_client *c) {
 	size_t capacity = c->in_capacity == 0 ? FIRST_SIZE : 2 * c->in_capacity;
 	char *larger;
@@ -125,7 +127,7 @@ static void request_done(struct control_client *c) {
 	c->text = (struct json_text){0};
 }
 
-/* The client's timeout does not run while the server processes its request. */
+/* Runs a step of the request. The client's timeout does not run meanwhile. */
 static void client_work(struct control_client *c, uint64_t now_ms) {
 	bool done = rpc_continue(c->work);
 
@@ -141,6 +143,7 @@ static void client_work(struct control_client *c, uint64_t now_ms) {
 	secret_stack_wipe();
 }
 
+/* Begins the request in the input if it is complete. */
 static void client_answer(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
 	c->parsed += json_text_feed(&c->text, c->in + c->parsed, c->in_used - c->parsed);
 	switch (c->text.state) {

@@ -68,6 +68,7 @@ struct control_socket *control_socket_open(const struct control_options *options
 	return NULL;
 }
 
+/* Closes the connection. The server continues to free its request in parts. */
 static void client_close(struct control_socket *s, struct control_client *c) {
 	struct rpc_work *work = control_client_close(c, s->rpc, &s->unsent);
 

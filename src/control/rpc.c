@@ -35,6 +35,7 @@ static json_t *error_json(enum rpc_code code, const char *message) {
 	return json_pack("{s:i, s:o}", "code", (int)code, "message", rpc_text(message));
 }
 
+/* A response with `value` under `key`, `result` or `error`. */
 static json_t *envelope(const char *key, json_t *value, json_t *id) {
 	json_t *answer = json_pack("{s:s, s:o}", "jsonrpc", "2.0", key, value);
 
@@ -43,6 +44,7 @@ static json_t *envelope(const char *key, json_t *value, json_t *id) {
 	return answer;
 }
 
+/* The error response to input that has no ID. */
 static json_t *complaint(enum rpc_code code, const char *message) {
 	return envelope("error", error_json(code, message), NULL);
 }

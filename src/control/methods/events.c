@@ -16,6 +16,7 @@ struct writer {
 	bool plain, keys; /* the kinds of texts that subscribers want */
 };
 
+/* Returns false if no subscriber wants the change, whose event number is then used up. */
 static bool writer_begin(struct writer *t, struct events *e, const struct watched_change *w) {
 	*t = (struct writer){
 		.journal = e->journal,

@@ -97,6 +97,7 @@ static json_t *done(const char *text, uint64_t generation) {
 	return json_pack("{s:s, s:I}", "done", text, "generation", (json_int_t)generation);
 }
 
+/* The state of the call; NULL without memory. */
 static struct object_wait *wait_of(struct rpc_call *call) {
 	if (call->state == NULL)
 		call->state = arena_alloc(call->arena, 1, sizeof(struct object_wait));
@@ -141,6 +142,7 @@ static bool removes_any(const struct live_changes *changes) {
 	return false;
 }
 
+/* Prepares and applies the changes. */
 static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
 		    const char *text) {
 	struct server_change *c = server_change_open(subject_server(call));

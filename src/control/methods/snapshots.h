@@ -18,7 +18,7 @@ struct snapshots {
 /* `r` and its snapshot must stay valid until snapshots_unregister(). */
 void snapshots_register(struct snapshots *s, struct snapshot_reading *r);
 
-/* Does nothing if `r` has not joined. */
+/* Does nothing if `r` is not registered. */
 void snapshots_unregister(struct snapshots *s, struct snapshot_reading *r);
 
 /* Call it before the group changes or is removed. */
