@@ -31,7 +31,8 @@ static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
 	b->tokens = b->max;
 }
 
-/* Returns whether a token was available. A clock that goes back adds no tokens; it differs between workers. */
+/* Returns whether a token was available. A clock that goes back adds no tokens: a site
+ * may move to a worker with another clock. */
 static inline bool tap_bucket_admit(struct tap_bucket *b, uint64_t now) {
 	uint64_t passed = b->begun && now > b->now ? now - b->now : 0;
 

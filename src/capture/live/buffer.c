@@ -40,6 +40,7 @@ static uint32_t chain_size(const struct rte_mbuf *m) {
 	return size;
 }
 
+/* Copies `size` bytes of a chain, from `before` bytes ahead of its data on. */
 static void chain_copy(const struct rte_mbuf *m, uint16_t before, uint8_t *out, uint32_t size) {
 	for (; m != NULL && size > 0; m = m->next, before = 0) {
 		uint32_t part = RTE_MIN(size, (uint32_t)m->data_len + before);
@@ -50,6 +51,7 @@ static void chain_copy(const struct rte_mbuf *m, uint16_t before, uint8_t *out, 
 	}
 }
 
+/* Sets the modem, flow and session of a record, as far as they are known. */
 static void record_names(struct tap_record *r, const struct tap_names *n, const struct tap_facts *f,
 			 bool up) {
 	static const uint8_t no_mac[sizeof(r->mac)];

@@ -39,6 +39,7 @@ void tap_captures_close(struct tap_captures *c) {
 	pthread_mutex_destroy(&c->lock);
 }
 
+/* Requests a call of captures_follow() in the next tap_captures_update(). */
 static void wakeup(struct tap_captures *c) {
 	__atomic_store_n(&c->wakeup, true, __ATOMIC_RELEASE);
 }
@@ -261,6 +262,8 @@ static bool captures_begin(struct tap_captures *c, bool stop) {
 	return changed;
 }
 
+/* Rebuilds the views after a request or a change of the server. Captures that were ending have then
+ * ended, as no worker can reach their views. */
 static void captures_follow(struct tap_captures *c, bool stop) {
 	pthread_mutex_lock(&c->lock);
 	c->generation = c->server->generation;

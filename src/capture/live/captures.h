@@ -79,9 +79,10 @@ void tap_captures_stop(struct tap_captures *c);
 /* The capture thread requests a capture. Returns NULL if all TAP_CAPTURES slots are in use. */
 struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *request);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
+/* Stops adding packets. The state becomes TAP_ENDED when no worker adds one any more. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
 
-/* Frees a source that is gone, or that no view uses. */
+/* Frees a source whose site was removed, or that no view uses. */
 void tap_source_free(struct tap_source *source);
 
 /* Frees an ended or refused capture. */

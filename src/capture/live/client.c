@@ -149,6 +149,7 @@ static bool more_read(struct tap_client *c) {
 	return true;
 }
 
+/* Sends the answer and begins the file. Returns false if that fails. */
 static bool stream_begin(struct tap_client *c) {
 	static const char answer[] = "{\"ok\":true}\n";
 	const struct tap_request *request = &c->capture->request;
@@ -182,7 +183,7 @@ static bool request_done(struct tap_client *c, uint64_t now_ms) {
 	return stream_begin(c);
 }
 
-/* Frees sources that are gone and empty, as groups may be added and removed during a capture.
+/* Frees empty sources of removed sites, as groups may be added and removed during a capture.
  * Returns whether it freed the last source. */
 static bool retire_sources(struct tap_client *c) {
 	struct tap_capture *capture = c->capture;
@@ -234,6 +235,7 @@ static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 	}
 }
 
+/* Moves packets to the file, or finishes it after the end of the capture. */
 static void stream_continue(struct tap_client *c, uint64_t now_ms, bool stop) {
 	struct tap_capture *capture = c->capture;
 
@@ -263,6 +265,7 @@ static bool stream_send(struct tap_client *c, uint64_t now_ms) {
 	return true;
 }
 
+/* Whether the client has made progress within the timeout of its state. */
 static bool is_in_time(const struct tap_client *c, uint64_t now_ms) {
 	uint64_t waited = now_ms - c->since_ms;
 

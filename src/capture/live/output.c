@@ -57,6 +57,7 @@ static void output_shift(struct tap_output *o) {
 	o->sent = 0;
 }
 
+/* Converts a TSC to ns since 1970. */
 static uint64_t time_of(const struct tap_output *o, uint64_t tsc) {
 	return o->base_time +
 	       (uint64_t)(int64_t)((double)(int64_t)(tsc - o->base_tsc) * o->ns_per_tick);
@@ -75,6 +76,7 @@ static void boundary_text(const struct tap_source *p, const struct tap_record *r
 		snprintf(out, size, "%s %s", stage, r->side == TAP_IN ? "in" : "out");
 }
 
+/* The number of the pcapng interface for records of this boundary or stage, and form. */
 static uint16_t *interface_slot(struct tap_source *p, const struct tap_record *r) {
 	unsigned slot = r->reason == DROP_NONE ? tap_boundary(r->stage, (enum tap_side)r->side)
 					       : (unsigned)TAP_SLOTS + r->stage;
@@ -126,6 +128,7 @@ static void comment_add(char comment[COMMENT], const char *format, ...) {
 	va_end(words);
 }
 
+/* Writes the comment of a packet: drop reason, boundary, modem, flow, session. */
 static void comment_of(const struct tap_source *p, const struct tap_record *r,
 		       char comment[COMMENT]) {
 	char boundary[TAP_NAME];

@@ -32,7 +32,7 @@ struct tap_output {
 	struct tap_bucket bucket;
 	bool full; /* the rings hold more than fits the output */
 	uint32_t interface_count;
-	uint32_t retired_interfaces; /* of these: of sources that are gone */
+	uint32_t retired_interfaces; /* of these: of removed sources */
 	struct tap_tally retired_tally; /* counts of those sources */
 	uint64_t base_tsc, base_time; /* the same moment */
 	double ns_per_tick;
@@ -48,7 +48,7 @@ void tap_output_free(struct tap_output *o);
 const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 			    uint64_t until);
 
-/* Writes the statistics of a source that is gone and empty; the caller may free it then. Returns false without
+/* Writes the statistics of a source that is removed and empty; the caller may free it then. Returns false without
  * space. */
 bool tap_output_retire(struct tap_output *o, const struct tap_source *source);
 

@@ -11,6 +11,7 @@ static struct {
 
 static pthread_once_t kinds_once = PTHREAD_ONCE_INIT;
 
+/* Fills the tables of one direction. */
 static void kinds_of(enum direction direction) {
 	unsigned stages = direction == DIRECTION_PORT ? 0 : tap_stage_count(direction);
 
@@ -43,6 +44,7 @@ static bool filter_passes(const struct tap_filter *f, const struct tap_facts *fa
 	return (f->wants & TAP_KNOWS_SESSION) == 0 || f->session == facts->session;
 }
 
+/* Copies the packet if it passes the filter of the rule and its sampling. */
 static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
 	struct tap_buffer *e = rule->buffer;
 	struct tap_facts facts;
@@ -128,6 +130,7 @@ static void view_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 	}
 }
 
+/* The boundaries that any rule of the view captures. */
 static uint64_t boundaries_of(const struct tap_view *v) {
 	uint64_t all = 0;
 

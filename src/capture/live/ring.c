@@ -13,6 +13,7 @@ struct entry {
 
 #define SKIP_TO_START UINT32_MAX
 
+/* Bytes of an entry of `size` bytes with its header, a multiple of 8. */
 static uint32_t whole(uint32_t size) {
 	return (uint32_t)sizeof(struct entry) + ((size + 7) & ~7u);
 }

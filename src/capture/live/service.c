@@ -150,6 +150,7 @@ void tap_service_update(struct tap_service *t) {
 		tap_captures_update(&t->captures);
 }
 
+/* Ends all captures and waits until the thread has sent their files. */
 static void service_end(struct tap_service *t) {
 	const uint64_t one = 1;
 
