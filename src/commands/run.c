@@ -51,6 +51,7 @@ struct run {
 	struct metrics_http *http; /* NULL: no metrics endpoint */
 };
 
+/* Starts EAL on the cores and with the devices of the configuration. */
 static int start(const struct server *s, const struct server_config *config,
 		 enum platform_iova iova) {
 	struct platform_options p = {
@@ -76,7 +77,8 @@ static size_t modems_of(const struct server_config *config) {
 	return modems;
 }
 
-/* Returns the exit status. */
+/* Creates the server, puts the groups into service and starts the ports. Returns 0, or the exit status
+ * after a message. */
 static int wire(struct server *s, const struct server_config *config) {
 	const struct server_pools *pools = &s->pools;
 
@@ -212,6 +214,7 @@ static void close_stats(struct run *r) {
 	r->http = NULL;
 }
 
+/* Serves until a signal or the duration, then drains and reports. Returns the exit status. */
 static int serve_and_report(struct run *r) {
 	double seconds;
 
@@ -293,6 +296,7 @@ static int plan(struct server *s, const struct server_config *config) {
 	return layout_make(&s->layout, config) == 0 ? placement_check(config, &machine) : -1;
 }
 
+/* Opens the sockets, starts EAL and runs the server. Returns the exit status. */
 static int plan_and_run(struct run *r) {
 	int status;
 

@@ -12,6 +12,7 @@
 
 #define STALL_MS 10000
 
+/* Opens the default path. Returns 0, also if that fails. */
 static int open_somewhere(struct run_control *c, struct control_options *o) {
 	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
 	const char *fault = run_folder(folder, sizeof(folder), why);

@@ -167,6 +167,7 @@ static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct cryp
 		s->key_bytes > 0 ? (uint32_t)f->m->data_len - f->clear : 0;
 }
 
+/* Ciphers a frame with DES before it returns. */
 static void des_at_once(struct ipsec_mb_queue *q, const struct crypto_frame *f) {
 	IMB_JOB *job = IMB_GET_NEXT_JOB(q->des);
 

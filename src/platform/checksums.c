@@ -72,6 +72,7 @@ static enum frame_verdict parse(const struct rte_mbuf *m, struct frame_fields *f
 	return verdict;
 }
 
+/* Completes a checksum field that holds the sum of the pseudo-header only. Returns whether it did. */
 static bool complete(const struct frame_fields *f) {
 	size_t offset = checksum_offset(f);
 	uint16_t pseudo, field, right;

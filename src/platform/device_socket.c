@@ -32,6 +32,7 @@ struct claimed {
 
 static struct claimed claimed[PLATFORM_MAX_DEVICES];
 
+/* The callback of rte_kvargs_process(). */
 static int value_keep(const char *key, const char *value, void *found) {
 	(void)key;
 	*(const char **)found = value; /* the last value counts, as in the drivers */

@@ -6,9 +6,9 @@
 
 #include <rte_cycles.h>
 
-#define ADDITIONS 1000000u
+#define ADDITIONS 1000000u /* per run; a multiple of 8 */
 #define RUNS 16
-#define READINGS 1024
+#define READINGS 1024 /* of the TSC, per run */
 
 #if defined(__aarch64__)
 #define ADD "add %0, %0, %1\n\t"
@@ -16,9 +16,9 @@
 #define ADD "add %1, %0\n\t"
 #endif
 
-/* Each addition depends on the previous one: one core cycle each. The addend is a register, as some
- * cores add small constants at register renaming, several per cycle. */
-static uint64_t additions_tsc(void) {
+/* Returns TSC cycles of ADDITIONS dependent additions, which take one core cycle each. The addend is
+ * a register, as some cores add small constants at register renaming, several per cycle. */
+static uint64_t additions_cycles(void) {
 	uint64_t start = rte_rdtsc_precise(), sum = start, addend = start | 1;
 
 	for (uint32_t i = 0; i < ADDITIONS / 8; i++) {
@@ -27,7 +27,8 @@ static uint64_t additions_tsc(void) {
 	return rte_rdtsc_precise() - start;
 }
 
-static uint64_t readings_tsc(void) {
+/* Returns TSC cycles per read of the TSC. */
+static uint64_t cycles_per_reading(void) {
 	uint64_t start = rte_rdtsc_precise();
 
 	for (int i = 0; i < READINGS; i++)
@@ -35,6 +36,7 @@ static uint64_t readings_tsc(void) {
 	return (rte_rdtsc_precise() - start) / READINGS;
 }
 
+/* "unknown" if the kernel gives no model name, as on Arm. */
 static void cpu_name(char *out, size_t size) {
 	char line[256];
 	FILE *f = fopen("/proc/cpuinfo", "r");
@@ -57,8 +59,8 @@ void host_measure(struct host *h) {
 
 	/* The fastest run was not interrupted. */
 	for (int i = 0; i < RUNS; i++) {
-		best = RTE_MIN(best, additions_tsc());
-		reading = RTE_MIN(reading, readings_tsc());
+		best = RTE_MIN(best, additions_cycles());
+		reading = RTE_MIN(reading, cycles_per_reading());
 	}
 	cpu_name(h->cpu, sizeof(h->cpu));
 	h->tsc_hz = rte_get_tsc_hz();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of saved files, for found*.c only. */
+/* The table of saved files, for initial_*.c only. */
 #pragma once
 
 #include "power/initial_settings.h"

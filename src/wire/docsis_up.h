@@ -9,7 +9,7 @@
  *     0x13  minislots(8) | SID(16)                                                   REQUEST
  *
  *     01 04 0060  73 21 8456  7936            92-byte PDU, encrypted with key 2 of SID 0x456
- *     C7 06 0062  35 11 C001 07 29  BC9F      fragment 9, the first of its frame, 7 minislots asked
+ *     C7 06 0062  35 11 C001 07 29  BC9F      fragment 9, the first of its frame, 7 minislots
  *     C4 04 0123  CBDC                        request frame: 4 minislots for SID 0x123
  *     C8 0102 0345  E248                      queue-depth request frame: 0x102 units for SID 0x345
  *     F8 02 005C  7C43                        concatenation of two frames, 92 bytes together

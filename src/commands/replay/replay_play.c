@@ -9,6 +9,7 @@
 /* Packets that are pending for so long after the last arrival are counted as stopped. */
 #define END_NS (60 * CLOCK_NS_PER_S)
 
+/* Whether a crypto provider has frames, or an upstream has work without new input. */
 static bool in_crypto(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct served_group *group = &s->groups[g];
@@ -39,6 +40,7 @@ static void settle(struct replay *r) {
 	r->steps++;
 }
 
+/* Runs all steps before `to`, ns since `base`, and sets the clock to it. */
 static void advance(struct replay *r, uint64_t to) {
 	uint64_t next;
 
@@ -52,6 +54,7 @@ static void advance(struct replay *r, uint64_t to) {
 	r->now = to;
 }
 
+/* Reads the next packet of the capture. */
 static void fetch(struct replay *r) {
 	int ret = capture_next(r->in, r->name, &r->packet);
 
@@ -137,6 +140,7 @@ static void stop_granting(struct replay *r) {
 	}
 }
 
+/* Whether a group has an upstream scheduler. */
 static bool grants(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct upstream *u = s->groups[g].upstream;

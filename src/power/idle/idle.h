@@ -12,7 +12,7 @@
 
 #include "model/server_config.h"
 
-#define IDLE_FIRST_NS UINT64_C(1000) /* the first pause, as published */
+#define IDLE_FIRST_NS UINT64_C(1000) /* the first pause */
 
 /* Durations of the system's sleep, ns. It replaces pauses once they have the maximum length. */
 /* at most, if a packet may arrive without waking the worker */
