@@ -49,7 +49,7 @@ static void configure(struct share_rig *r, unsigned variant) {
 		sg->network.vlan = vlan;
 		sg->rphy_port.vlan = vlan;
 		sg->network.has_mac = (variant & MACS) != 0 && g < 2;
-		rig_write_mac(g, 2, sg->network.mac);
+		rig_write_mac(g, SHARE_NETWORK, sg->network.mac);
 	}
 	/* without MAC addresses or VLANs the groups could not be distinguished */
 	if ((variant & REPEATED) != 0 && (variant & (SIDE | MACS | VLANS)) != 0) {

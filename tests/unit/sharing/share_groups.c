@@ -4,8 +4,8 @@
 #include "group_defaults.h"
 #include "share_kit.h"
 
-void rig_write_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
-	const uint8_t bytes[6] = {2, 0, 0, 0, side, (uint8_t)group};
+void rig_write_mac(unsigned group, enum share_side side, uint8_t mac[6]) {
+	const uint8_t bytes[6] = {2, 0, 0, 0, side == SHARE_RPHY ? 1 : 2, (uint8_t)group};
 
 	memcpy(mac, bytes, sizeof(bytes));
 }
@@ -22,7 +22,7 @@ static void group_prepare(struct share_rig *r, unsigned g) {
 		.upstream_channels = &r->channels[g],
 		.upstream_channel_count = 1,
 	};
-	rig_write_mac(g, 1, sg->rphy.core_mac);
+	rig_write_mac(g, SHARE_RPHY, sg->rphy.core_mac);
 	for (uint8_t m = 0; m < RIG_MODEMS; m++) {
 		struct ip_address *a = r->addresses[g][m];
 

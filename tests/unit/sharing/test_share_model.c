@@ -32,8 +32,8 @@ static void randomize_group(unsigned g) {
 	sg->network.vlan = vlan ? vlans[draw(3)] : 0;
 	sg->rphy_port.vlan = vlan ? vlans[draw(3)] : 0;
 	sg->network.has_mac = draw(2) == 0;
-	rig_write_mac(draw(6) ? g : 0, 2, sg->network.mac);
-	rig_write_mac(draw(6) ? g : 0, 1, sg->rphy.core_mac);
+	rig_write_mac(draw(6) ? g : 0, SHARE_NETWORK, sg->network.mac);
+	rig_write_mac(draw(6) ? g : 0, SHARE_RPHY, sg->rphy.core_mac);
 	if (draw(4) == 0)
 		rig->channels[g] = rig->channels[draw(RIG_GROUPS)];
 	if (draw(6) == 0)
@@ -63,7 +63,7 @@ static void write_network_frame(uint8_t *out) {
 	default: packet_write_llc(out, SIZE, 1, address); break;
 	}
 	if (draw(3) != 0)
-		rig_write_mac(draw(RIG_GROUPS + 1), 2, mac);
+		rig_write_mac(draw(RIG_GROUPS + 1), SHARE_NETWORK, mac);
 	if (draw(3) != 0)
 		memcpy(out, mac, sizeof(mac));
 }
@@ -73,7 +73,7 @@ static void write_rphy_frame(uint8_t *out) {
 	uint32_t session = draw(12) == 0 ? 0 : kinds[draw(4)] + draw(RIG_GROUPS);
 	uint8_t mac[6];
 
-	rig_write_mac(draw(RIG_GROUPS), 1, mac);
+	rig_write_mac(draw(RIG_GROUPS), SHARE_RPHY, mac);
 	switch (draw(4)) {
 	case 0: rig_write_l2tp(out, 6, mac, session); break;
 	case 1: rig_write_l2tp_udp(out, mac, session); break;

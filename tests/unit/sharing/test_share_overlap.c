@@ -61,10 +61,10 @@ static void open_rig(enum share_side side) {
 	rig_prepare(rig, RIG_GROUPS);
 	for (unsigned g = 2; g < 4; g++) {
 		rig->groups[g].network.has_mac = true;
-		rig_write_mac(g, 2, rig->groups[g].network.mac);
+		rig_write_mac(g, SHARE_NETWORK, rig->groups[g].network.mac);
 	}
 	rig->groups[4].network.vlan = rig->groups[4].rphy_port.vlan = 9;
-	rig_write_mac(0, 1, rig->groups[1].rphy.core_mac);
+	rig_write_mac(0, SHARE_RPHY, rig->groups[1].rphy.core_mac);
 	memset(modems, 0, sizeof(modems));
 	memset(channels, 0, sizeof(channels));
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
