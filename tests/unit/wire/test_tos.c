@@ -11,7 +11,7 @@
 #define AND_MASK 0x83
 #define OR_MASK 0x28
 
-/* Sets the TOS of the IP header at `at`; computes the checksum over the whole header. */
+/* Sets the TOS or traffic class of the IP header at offset `at`. Computes an IPv4 checksum over the whole header. */
 static void set_tos(uint8_t *frame, size_t at, uint8_t tos) {
 	uint8_t *ip = frame + at;
 
@@ -23,6 +23,7 @@ static void set_tos(uint8_t *frame, size_t at, uint8_t tos) {
 	store_be16(ip + 10, ipv4_checksum(ip, 4 * (size_t)(ip[0] & 0x0f)));
 }
 
+/* Rewrites a guarded copy of `v`. Fails unless its v->size bytes equal those of `expected`. */
 static void assert_rewrite(const struct vector *v, const struct vector *expected) {
 	uint8_t *frame = guard_copy(&guard, v->bytes, v->size);
 
@@ -30,6 +31,7 @@ static void assert_rewrite(const struct vector *v, const struct vector *expected
 	assert_memory_equal(frame, expected->bytes, v->size);
 }
 
+/* Inserts VLAN tags behind the addresses; all but the last are service tags (802.1ad). */
 static void insert_tags(struct vector *v, unsigned tags) {
 	memmove(v->bytes + 12 + (size_t)tags * VLAN_TAG_SIZE, v->bytes + 12, v->size - 12);
 	for (unsigned t = 0; t < tags; t++) {
@@ -40,8 +42,9 @@ static void insert_tags(struct vector *v, unsigned tags) {
 	v->size += (size_t)tags * VLAN_TAG_SIZE;
 }
 
-/* Fragments and frames with up to two VLAN tags are rewritten; other and truncated ones not. */
-TEST(only_complete_ip_headers_are_rewritten) {
+/* An IP packet behind up to two VLAN tags, also a fragment, is rewritten if its fixed header is complete. All other
+ * frames stay unchanged. */
+TEST(only_complete_fixed_ip_headers_are_rewritten) {
 	FILE *f = vectors_open("frames.txt");
 	struct vector plain;
 
@@ -63,14 +66,17 @@ TEST(only_complete_ip_headers_are_rewritten) {
 			for (; v.size >= whole; v.size--)
 				assert_rewrite(&v, &expected);
 			expected = v;
-			while (v.size-- > 0)
+			for (size_t size = v.size + 1; size-- > 0;) {
+				v.size = size;
 				assert_rewrite(&v, &expected);
+			}
 		}
 	}
 	fclose(f);
 }
 
-/* RFC 1624: for each pair of TOS values, the update gives the checksum of the whole header. */
+/* RFC 1624: for each pair of TOS values and for each checksum, the update gives the checksum of the whole header. A
+ * wrong checksum stays wrong. */
 TEST(ipv4_checksum_is_updated) {
 	struct vector v;
 
@@ -86,7 +92,7 @@ TEST(ipv4_checksum_is_updated) {
 			assert_memory_equal(v.bytes, expected.bytes, v.size);
 		}
 	}
-	for (unsigned id = 0; id <= UINT16_MAX; id++) { /* each possible checksum */
+	for (unsigned id = 0; id <= UINT16_MAX; id++) { /* takes the checksum through all values */
 		struct vector expected;
 
 		store_be16(v.bytes + ETHERNET_HEADER + 4, (uint16_t)id);
