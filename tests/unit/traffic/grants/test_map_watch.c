@@ -7,13 +7,13 @@
 #include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
-#define TICKS 2 /* 6.25 us each: a minislot has 2,560 samples */
+#define TICKS 2 /* of 6.25 us: a minislot has 2,560 samples of the DOCSIS clock (204.8 MHz) */
 #define REQUEST 4 /* minislots per request opportunity */
 
 static struct upstream_channel channel = {
 	.id = 3,
 	.type = UPSTREAM_SC_QAM,
-	.rate = 20000000,
+	.rate = 20000000, /* bit/s */
 	.session = 5,
 	.grants = {.physical = {.minislot_ticks = TICKS, .burst_minislots = 2},
 		   .contention = {.request_minislots = REQUEST,
@@ -23,7 +23,7 @@ static struct upstream_channel channel = {
 };
 static struct service_group sg = {
 	.upstream = {.scheduled = true,
-		     .scheduler = {.map_interval = 2000000,
+		     .scheduler = {.map_interval = 2000000, /* ns, as all times */
 				   .modem_processing = 200000,
 				   .round_trip = 1600000}},
 	.upstream_channels = &channel,
@@ -33,15 +33,17 @@ static struct grants_times times;
 static struct map_watch watch;
 static struct map_watch_counts counts;
 static struct map map;
-static uint64_t now;
+static uint64_t now; /* samples of the DOCSIS clock: when `map` arrives */
 
-/* Checks a first MAP, and prepares a second one without a fault. */
+#define MAP_NO_FAULT MAP_FAULTS
+
+/* Checks a first MAP. Prepares the next one, `map`, without a fault and on time at `now`. */
 static int set_up(void **state) {
 	service_group_set_defaults(&sg);
 	times = grants_times_of(&sg.upstream.scheduler, &channel);
 	watch = (struct map_watch){0};
 	counts = (struct map_watch_counts){0};
-	now = (uint64_t)7 << 32; /* minislot numbers have wrapped */
+	now = ((uint64_t)7 << 32) * times.frame; /* minislots: 32-bit numbers have wrapped */
 	map = (struct map){
 		.version = 1,
 		.channel = 3,
@@ -65,7 +67,7 @@ static int set_up(void **state) {
 	return 0;
 }
 
-/* Checks `map`; asserts that it has this fault only. MAP_FAULTS: none. */
+/* Checks `map`. Fails unless it has exactly this fault, or none with MAP_NO_FAULT. */
 static void assert_fault(enum map_fault fault) {
 	map_watch_check(&watch, &sg, 0, &map, now, &counts);
 	for (int i = 0; i < MAP_FAULTS; i++) {
@@ -76,11 +78,13 @@ static void assert_fault(enum map_fault fault) {
 	}
 }
 
+/* Moves start and ack time of `map`. */
 static void shift(int minislots) {
 	map.alloc_start += (uint32_t)minislots;
 	map.ack_time += (uint32_t)minislots;
 }
 
+/* Prepares `map`, makes the changes, and checks for exactly this fault. */
 #define ASSERT_FAULT(fault, ...)           \
 	do {                               \
 		set_up(NULL);              \
@@ -89,7 +93,7 @@ static void shift(int minislots) {
 	} while (0)
 
 TEST(each_fault_is_detected) {
-	ASSERT_FAULT(FAULTS, (void)0);
+	ASSERT_FAULT(NO_FAULT, (void)0);
 	assert_int_equal(counts.skipped, 0);
 	ASSERT_FAULT(FAULT_OVERLAP, shift(-1));
 	ASSERT_FAULT(FAULT_GAP, shift(1));
@@ -99,32 +103,35 @@ TEST(each_fault_is_detected) {
 	ASSERT_FAULT(FAULT_BACK_OFF, map.ranging_start++);
 	ASSERT_FAULT(FAULT_BACK_OFF, map.ranging_end++);
 	ASSERT_FAULT(FAULT_BACK_OFF, map.data_start = 2);
-	ASSERT_FAULT(FAULTS, map.data_start = 3); /* allowed while fewer modems contend */
+	/* more than configured: allowed while many modems contend */
+	ASSERT_FAULT(NO_FAULT, map.data_start = 3);
 	ASSERT_FAULT(FAULT_REQUESTS, map.elements[1].offset--);
-	/* too short for preamble and guard time */
+	/* not longer than preamble and guard time (`burst_minislots`) */
 	ASSERT_FAULT(FAULT_GRANT, map.elements[2].offset = 2 * REQUEST + 2);
 	ASSERT_FAULT(FAULT_GRANT, map.elements[2] = (struct map_element){
 					  7, (uint16_t)(times.minislots - 2), MAP_SHORT});
 }
 
+/* The CMTS may skip whole MAPs. */
 TEST(skipped_maps_are_counted) {
 	shift(2 * (int)times.minislots);
 	now += 2 * times.interval;
-	assert_fault(MAP_FAULTS);
+	assert_fault(MAP_NO_FAULT);
 	assert_int_equal(counts.skipped, 2);
 }
 
 TEST(decreasing_ack_time_is_a_fault) {
-	assert_fault(MAP_FAULTS);
+	assert_fault(MAP_NO_FAULT);
 	shift((int)times.minislots);
 	map.ack_time--;
 	now += times.interval;
 	assert_fault(MAP_FAULT_ACK);
 }
 
-TEST(early_map_is_allowed_once) {
+/* Clocks of two programs differ by up to DOCSIS_CLOCK_JUMP_NS. */
+TEST(map_may_be_early_by_a_clock_jump) {
 	now -= grants_samples(DOCSIS_CLOCK_JUMP_NS);
-	assert_fault(MAP_FAULTS);
+	assert_fault(MAP_NO_FAULT);
 	shift((int)times.minislots);
 	now += times.interval - times.frame;
 	assert_fault(MAP_FAULT_EARLY);
