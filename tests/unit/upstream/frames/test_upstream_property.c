@@ -40,7 +40,7 @@ static struct impairments impaired;
 static uint32_t late; /* the same, once all sessions have started */
 static bool away; /* the worker runs no rounds */
 static struct {
-	uint8_t frame[KIT_PACKET_MAX + 600];
+	uint8_t frame[KIT_PACKET_MAX + KIT_HEADERS_MAX];
 	size_t size; /* 0: none */
 	unsigned left; /* packets that still overtake it */
 } delayed[8];
@@ -150,7 +150,7 @@ static void forward(uint8_t *frame, size_t size) {
 }
 
 static void session_flush(struct session *w) {
-	uint8_t frame[KIT_PACKET_MAX + 600];
+	uint8_t frame[KIT_PACKET_MAX + KIT_HEADERS_MAX];
 
 	if (w->psp.count > 0)
 		forward(frame, psp_write(&w->psp, frame));

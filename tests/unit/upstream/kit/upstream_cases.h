@@ -98,7 +98,7 @@ int main(void) {
 /* For `prepare`: fewer packet buffers, for packets of up to 20 kB. */
 static inline void kit_use_long_packets(void) {
 	kit->packet_buffers = 255;
-	kit->packet_slot = RTE_PKTMBUF_HEADROOM + 20000;
+	kit->packet_buffer_size = RTE_PKTMBUF_HEADROOM + 20000;
 }
 
 /* Writes a MAC frame as kit_write_frame() does, in the clear. */

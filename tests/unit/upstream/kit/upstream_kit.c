@@ -33,6 +33,7 @@ void kit_crypto_open(void) {
 		if (sa->has_next_key)
 			kit->schedules[2 * m + 1] = crypto_key_make(kit->crypto, CRYPTO_UPLINK,
 								    CIPHER_AES_128, sa->next_key);
+		assert_true(!sa->has_next_key || kit->schedules[2 * m + 1] != NULL);
 	}
 }
 
@@ -84,7 +85,7 @@ void kit_start(void) {
 
 	if (opened++ == 0)
 		fixture_start_eal(EAL_MB);
-	kit->packets = fixture_pool_create("uepi", kit->packet_buffers, kit->packet_slot);
+	kit->packets = fixture_pool_create("uepi", kit->packet_buffers, kit->packet_buffer_size);
 	kit->frames = fixture_pool_create("frames", kit->frame_buffers,
 					  RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE);
 	kit->pieces = fixture_pool_create("pieces", kit->piece_buffers, 0);

@@ -63,31 +63,31 @@ static void configure_modem(struct modem *m, uint8_t index, unsigned flow, size_
 	}
 }
 
-void kit_set_defaults(struct upstream_kit *b) {
+void kit_set_defaults(struct upstream_kit *k) {
 	static const uint8_t flow_counts[KIT_MODEMS] = {2, 1, 2, 1, 1, 1};
 	unsigned flow = 0;
 
-	memset(b, 0, sizeof(*b));
-	b->random.state = 123456789;
+	memset(k, 0, sizeof(*k));
+	k->random.state = 123456789;
 	for (uint8_t m = 0; m < KIT_MODEMS; m++) {
-		configure_modem(&b->modems[m], m, flow, flow_counts[m]);
+		configure_modem(&k->modems[m], m, flow, flow_counts[m]);
 		flow += flow_counts[m];
 	}
-	b->sg = (struct service_group){
+	k->sg = (struct service_group){
 		.rphy.mtu = 9000,
 		.upstream = {.verify_source = true,
 			     .verify_crc = true,
 			     .frame_timeout_ns = 100 * KIT_MS},
 		.upstream_channels = channels,
 		.upstream_channel_count = KIT_CHANNELS,
-		.modems = b->modems,
+		.modems = k->modems,
 		.modem_count = KIT_MODEMS,
 	};
-	service_group_set_defaults(&b->sg);
-	b->network_depth = 4096;
-	b->control_depth = 64;
-	b->packet_buffers = 2047;
-	b->packet_slot = RTE_PKTMBUF_HEADROOM + 4096;
-	b->frame_buffers = 4095;
-	b->piece_buffers = 2047;
+	service_group_set_defaults(&k->sg);
+	k->network_depth = 4096;
+	k->control_depth = 64;
+	k->packet_buffers = 2047;
+	k->packet_buffer_size = RTE_PKTMBUF_HEADROOM + 4096;
+	k->frame_buffers = 4095;
+	k->piece_buffers = 2047;
 }

@@ -15,7 +15,8 @@
 
 #define PACKET_HEAD 52 /* bytes before the payload: headers, serial, stream and tag */
 
-static const uint32_t sessions[] = {KIT_SC_QAM, KIT_OFDMA, KIT_REQUESTS, KIT_RANGING, KIT_OFDMA_2};
+static const uint32_t sessions[KIT_SESSIONS] = {KIT_SC_QAM, KIT_OFDMA, KIT_REQUESTS, KIT_RANGING,
+						KIT_OFDMA_2};
 
 static enum uepi_format session_format(uint32_t session) {
 	return session == KIT_SC_QAM ? UEPI_SC_QAM : UEPI_OFDMA;
@@ -95,7 +96,7 @@ size_t psp_write(const struct psp_packet *p, uint8_t *out) {
 }
 
 void psp_send(const struct psp_packet *p) {
-	uint8_t frame[KIT_PACKET_MAX + 600];
+	uint8_t frame[KIT_PACKET_MAX + KIT_HEADERS_MAX];
 
 	kit_inject(frame, psp_write(p, frame));
 }
