@@ -18,13 +18,17 @@
 #include "fixture.h"
 
 #define FRAMES 6000u /* per worker */
-#define KEYS 300
-#define SIZE 176u /* bytes of a key schedule; not a multiple of the cache line */
+#define KEYS 300 /* more than a device's first session pool has */
+#define SCHEDULE_SIZE 176u /* bytes of a key schedule; not a multiple of the cache line */
 #define SLOTS 200u /* more than one chunk of key_slots.c */
 #define KEY_BYTE 0xa5
 
 static const struct crypto_providers_options options = {
-	.queues = 8, .in_flight = 256, .timeout_ms = 60000, .socket = SOCKET_ID_ANY};
+	.queues = 8,
+	.in_flight = 256,
+	.timeout_ms = 60000, /* frames of a stalled worker must not count as lost */
+	.socket = SOCKET_ID_ANY,
+};
 
 static void count_pool(struct rte_mempool *pool, void *count) {
 	(void)pool;
@@ -47,7 +51,8 @@ static struct crypto_providers *init_providers(unsigned queues) {
 	return &ps;
 }
 
-static struct crypto_provider *find(struct crypto_providers *ps, const char *name) {
+/* Returns the provider of this name; the first call opens it. */
+static struct crypto_provider *find_or_open(struct crypto_providers *ps, const char *name) {
 	struct crypto_provider *p = crypto_providers_find(ps, name);
 
 	assert_non_null(p);
@@ -60,20 +65,22 @@ static void close_providers(struct crypto_providers *ps) {
 	assert_int_equal(rte_cryptodev_count(), 0);
 }
 
+/* A comma and arguments behind it are not part of a name. Unknown and unfit devices are refused and not counted. */
 TEST(provider_is_opened_once_per_name) {
 	const unsigned pools = pool_count();
 
 	for (unsigned round = 0; round < 2; round++) {
 		struct crypto_providers *ps = init_providers(8);
-		struct crypto_provider *library = find(ps, NULL), *device = find(ps, KIT_DEVICE);
+		struct crypto_provider *library = find_or_open(ps, NULL),
+				       *device = find_or_open(ps, KIT_DEVICE);
 
 		assert_ptr_not_equal(library, device);
-		assert_ptr_equal(find(ps, crypto_default_device()), library);
-		assert_ptr_equal(find(ps, KIT_DEVICE), device);
-		assert_ptr_equal(find(ps, KIT_DEVICE ",max_nb_queue_pairs=2"), device);
+		assert_ptr_equal(find_or_open(ps, crypto_default_device()), library);
+		assert_ptr_equal(find_or_open(ps, KIT_DEVICE), device);
+		assert_ptr_equal(find_or_open(ps, KIT_DEVICE ",max_nb_queue_pairs=2"), device);
 		assert_null(crypto_providers_find(ps, "crypto_null0"));
 		assert_null(crypto_providers_find(ps, "crypto_aesni_m"));
-		find(ps, KIT_SCHEDULER);
+		find_or_open(ps, KIT_SCHEDULER);
 		assert_int_equal(ps->count, 3);
 		assert_int_equal(rte_cryptodev_count(), crypto_has_library() ? 4 : 5);
 		close_providers(ps);
@@ -87,21 +94,22 @@ TEST(number_of_providers_is_limited) {
 
 	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MAX; i++) {
 		snprintf(name, sizeof(name), "crypto_openssl%u", i);
-		find(ps, name);
+		find_or_open(ps, name);
 	}
 	assert_null(crypto_providers_find(ps, "crypto_openssl99"));
-	assert_ptr_equal(find(ps, name), ps->open[CRYPTO_PROVIDERS_MAX - 1]);
+	assert_ptr_equal(find_or_open(ps, name), ps->open[CRYPTO_PROVIDERS_MAX - 1]);
 	close_providers(ps);
 }
 
-/* Providers of crypto_standalone_open() do not belong to a server. A build without the library refuses its name. */
+/* Without intel-ipsec-mb the default is crypto_openssl0, and CRYPTO_LIBRARY is refused. crypto_standalone_open()
+ * opens a new provider each time, which the server neither counts nor closes. */
 TEST(default_provider_depends_on_the_build) {
 	struct crypto_provider *separate[2];
 	struct crypto_providers *ps = init_providers(8);
 	char text[128];
 
 	separate[0] = crypto_standalone_open(SOCKET_ID_ANY);
-	assert_string_equal(crypto_provider_text(find(ps, NULL), text, sizeof(text)),
+	assert_string_equal(crypto_provider_text(find_or_open(ps, NULL), text, sizeof(text)),
 			    crypto_has_library()
 				    ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
 				    : "crypto_openssl0: AES-128, AES-256, DES");
@@ -112,8 +120,9 @@ TEST(default_provider_depends_on_the_build) {
 	assert_true((crypto_providers_find(ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
 	assert_int_equal(ps->count, 1);
 	crypto_close(separate[0]);
-	assert_string_equal(crypto_provider_text(find(ps, "crypto_openssl1"), text, sizeof(text)),
-			    "crypto_openssl1: AES-128, AES-256, DES");
+	assert_string_equal(
+		crypto_provider_text(find_or_open(ps, "crypto_openssl1"), text, sizeof(text)),
+		"crypto_openssl1: AES-128, AES-256, DES");
 	crypto_provider_text(ps->open[1], text, 12);
 	assert_string_equal(text, "crypto_open");
 	crypto_providers_close(ps);
@@ -132,7 +141,8 @@ TEST(isa_names_parse_back) {
 	assert_false(crypto_isa_parse("avx5", &isa));
 }
 
-/* Creates more keys than the first pool has, and reuses freed ones. DES is omitted where the self-test withdrew it. */
+/* Creates and frees KEYS keys three times; the provider reuses freed ones. AES-128 replaces DES if the self-test
+ * removed DES from the provider. */
 static void create_and_free_keys(struct crypto_provider *p) {
 	const enum cipher third = p->ciphers & 1u << CIPHER_DES ? CIPHER_DES : CIPHER_AES_128;
 	static void *keys[KEYS];
@@ -152,9 +162,10 @@ static void create_and_free_keys(struct crypto_provider *p) {
 	}
 }
 
-static atomic_uint running;
+static atomic_uint running; /* worker threads */
 
-static void *run(void *arg) {
+/* Has a kit encrypt or decrypt FRAMES frames and check each. */
+static void *run_worker(void *arg) {
 	const struct kit_shape s = {0, 400, KIT_ANY, KIT_ANY, KIT_ANY};
 	struct crypto_kit *r = arg;
 
@@ -187,13 +198,14 @@ TEST(keys_and_queues_change_while_workers_run) {
 
 	for (unsigned d = 0; d < RTE_DIM(devices); d++) {
 		struct crypto_providers *ps = init_providers(8);
-		struct crypto_provider *p = find(ps, devices[d]);
+		struct crypto_provider *p = find_or_open(ps, devices[d]);
 		pthread_t threads[2];
 
 		atomic_store(&running, 2);
 		for (unsigned i = 0; i < 2; i++) {
 			kit_open(&kits[i], p, (enum crypto_direction)i, 5 + i);
-			assert_int_equal(pthread_create(&threads[i], NULL, run, &kits[i]), 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, run_worker, &kits[i]),
+					 0);
 		}
 		do
 			change_keys_and_queues(p);
@@ -211,8 +223,8 @@ TEST(freed_key_slot_is_zeroed) {
 	uint8_t *slots[SLOTS];
 	struct key_slots k;
 
-	key_slots_init(&k, SIZE, SOCKET_ID_ANY);
-	assert_true(k.size >= SIZE);
+	key_slots_init(&k, SCHEDULE_SIZE, SOCKET_ID_ANY);
+	assert_true(k.size >= SCHEDULE_SIZE);
 	for (unsigned i = 0; i < SLOTS; i++) {
 		slots[i] = key_slots_alloc(&k);
 		assert_non_null(slots[i]);
@@ -230,10 +242,10 @@ TEST(freed_key_slot_is_zeroed) {
 	key_slots_end(&k);
 }
 
-/* A provider opens as many queues as its options allow, and again after one is closed. */
+/* A device opens `options.queues` queues, of both directions together. It refuses the next one until one is closed. */
 TEST(number_of_queues_is_limited) {
 	struct crypto_providers *ps = init_providers(8);
-	struct crypto_provider *p = find(ps, KIT_DEVICE);
+	struct crypto_provider *p = find_or_open(ps, KIT_DEVICE);
 	struct crypto_queue *queues[8] = {NULL};
 
 	for (unsigned n = 0; n < 3 * RTE_DIM(queues); n++) {
@@ -251,8 +263,9 @@ TEST(number_of_queues_is_limited) {
 	close_providers(ps);
 }
 
-/* The self-test does not hang with a device that does not answer, and fails with one that returns errors. */
-TEST(self_test_fails_with_faulty_device) {
+/* The self-test fails, and does not hang, if operations fail, are refused or do not return. It passes if they are
+ * only late or reordered. */
+TEST(self_test_finds_faulty_device) {
 	static const struct {
 		struct faults faults;
 		bool good;
@@ -266,8 +279,8 @@ TEST(self_test_fails_with_faulty_device) {
 	struct crypto_providers *ps = init_providers(8);
 	struct crypto_provider *p;
 
-	ps->options.timeout_ms = 0;
-	p = find(ps, KIT_DEVICE);
+	ps->options.timeout_ms = 0; /* frames are lost after a number of polls */
+	p = find_or_open(ps, KIT_DEVICE);
 	faulty_attach(KIT_DEVICE);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		faults = cases[i].faults;

@@ -10,7 +10,8 @@
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "modem: '" MAC "'"
 
-/* The only sample of this name with these labels. `label` or `bound` NULL: any; `bound` "": no label `le`. */
+/* Returns the only sample of this name with the label `label` = `value` (`label` NULL: any) and with the label
+ * `le` = `bound` (NULL: any, "": no such label). Fails if none or several match. */
 static const json_t *get_sample(const json_t *answer, const char *name, const char *label,
 				const char *value, const char *bound) {
 	const json_t *match = NULL;
@@ -39,7 +40,7 @@ static int64_t get_value(const json_t *answer, const char *name, const char *lab
 	return get_int(get_sample(answer, name, label, value, NULL), "value");
 }
 
-/* Parameters, a prefix of names, and the expected number of samples with it. */
+/* `samples`: how many samples of the result have a name that begins with `prefix`. Both groups have the modem. */
 TEST(parameters_select_samples) {
 	static const struct {
 		const char *params, *prefix;
@@ -74,6 +75,7 @@ TEST(parameters_select_samples) {
 	}
 }
 
+/* Precedes all tests that pass packets: it expects the server's first packet. */
 TEST(group_selects_its_samples) {
 	json_t *all = call_ok("metrics.get", "{}"), *one, *counters;
 	const json_t *sample;
@@ -92,12 +94,12 @@ TEST(group_selects_its_samples) {
 			 get_int(counters, "groups.0.downstream.counters.received_bytes"));
 }
 
-/* The modem exists in group 2 only. */
-TEST(modem_is_found_in_other_group) {
+/* Frees the modem's slot in group 1. The method refuses a request for group 1, and without a group finds group 2. */
+TEST(modem_is_found_without_its_group) {
 	struct modem *modem = &bench->server.groups[0].live.sg.modems[1];
 	json_t *one;
 
-	modem->service_flow_count = 0;
+	modem->service_flow_count = 0; /* a free slot */
 	expect_error("metrics.get", "{group: 1, " WITH_MODEM "}", RPC_REFUSED,
 		     "modem: service group 1 has no modem " MAC);
 	one = call_ok("metrics.get", "{" WITH_MODEM "}");
@@ -168,12 +170,13 @@ TEST(pages_contain_all_samples) {
 				assert_true(json_equal(get(one, "labels"), get(other, "labels")));
 			}
 			if (counts[c] == 1 && seen == 300)
-				break; /* takes long */
+				break; /* all pages of one sample take long */
 		}
 		assert_int_equal(seen, counts[c] == 1 ? 300 : json_array_size(samples));
 	}
 }
 
+/* Calls of scheduler_report_flow(), which the linker option --wrap redirects. */
 static unsigned flows_read;
 
 __typeof__(scheduler_report_flow) __wrap_scheduler_report_flow, __real_scheduler_report_flow;
@@ -184,7 +187,7 @@ void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
 	__real_scheduler_report_flow(s, flow, r);
 }
 
-/* A page of one sample reads at most one flow. */
+/* Each modem has one flow. A page does not read the flows of the samples before it. */
 TEST(page_reads_only_its_own_flows) {
 	int64_t next = 0;
 	unsigned pages = 0;

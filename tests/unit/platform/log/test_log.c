@@ -15,7 +15,7 @@
 
 #define LINES 100
 #define THREADS 4
-#define FLOOD 2000
+#define FLOOD 2000 /* lines; more than a pipe or socket stores without a reader */
 
 static struct log_pipe pipe_;
 
@@ -44,7 +44,8 @@ TEST(level_and_format_names_are_parsed) {
 	assert_false(log_format_parse("yaml", &format) || log_format_parse("", &format));
 }
 
-/* A site may write a burst of lines per window, then a summary of the suppressed lines follows. */
+/* A site, a statement that logs, writes LOG_BURST lines per LOG_WINDOW_NS. After the window, the next call of the
+ * log writes a summary of the suppressed lines. */
 TEST(site_is_rate_limited) {
 	log_pipe_now = 5;
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
@@ -72,7 +73,7 @@ TEST(site_is_rate_limited) {
 	assert_int_equal(log_pipe_count(pipe_.text, "more suppressed"), 3);
 }
 
-/* Writes a line from each of many sites, more than the pipe's capacity. */
+/* Writes FLOOD lines, each from its own site, so that no rate limit applies. */
 static void flood(void) {
 	static struct log_site sites[FLOOD];
 
@@ -102,7 +103,7 @@ TEST(lost_lines_are_reported_when_pipe_is_read) {
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), received + 3);
 }
 
-/* Opens the log with output to a file of the test. */
+/* Opens the log with output to `fd`, which the caller closes, at LEVEL_INFO and with the system's clock. */
 static void log_to(int fd, enum log_format format) {
 	const struct log_options o = {
 		.level = LEVEL_INFO, .format = format, .format_given = true, .fd = fd};
@@ -122,6 +123,7 @@ TEST(full_socket_drops_lines) {
 	assert_in_range(log_pipe_count(pipe_.text, "flood: number "), 1, FLOOD - 1);
 }
 
+/* A full pipe accepts a part of a line. The output ends that part before it writes the next line. */
 TEST(partial_line_is_terminated) {
 	static char line[PIPE_TEXT / 2];
 	struct log_out o;
@@ -144,15 +146,15 @@ TEST(partial_line_is_terminated) {
 	close(pipe_.fds[1]);
 }
 
-/* Another process appends to the same file; neither overwrites the other's lines. */
-TEST(file_is_appended) {
+/* A process that inherits the log's open file description writes to it. Neither overwrites the other's lines. */
+TEST(inherited_file_is_not_overwritten) {
 	FILE *file = tmpfile();
 	char text[256] = "";
 
 	log_to(fileno(file), LOG_PLAIN);
 	log_info("a", LOG_NO_FIELDS, "first");
 	assert_int_equal(write(fileno(file), "second\n", 7), 7);
-	log_program("vcmts-other"); /* prefix of its lines */
+	log_program("vcmts-other"); /* changes the prefix of the log's further lines */
 	log_info("a", LOG_NO_FIELDS, "third");
 	log_program("vcmtsd");
 	log_close();
@@ -161,6 +163,7 @@ TEST(file_is_appended) {
 	fclose(file);
 }
 
+/* Each line has its own site, so that none is suppressed. */
 static void *log_from_thread(void *arg) {
 	static struct log_site sites[THREADS][LINES];
 	unsigned thread = (unsigned)(uintptr_t)arg;
@@ -201,6 +204,7 @@ TEST(threads_write_complete_lines) {
 	fclose(file);
 }
 
+/* Without `format_given`, the log has the journal's format if JOURNAL_STREAM names device and inode of the output. */
 TEST(journal_format_needs_matching_stream) {
 	struct log_options o = {.level = LEVEL_INFO};
 	char summary[64];
@@ -230,6 +234,7 @@ static enum log_level always_debug(void) {
 	return LEVEL_DEBUG;
 }
 
+/* Each line is a message, also one that fclose() ends. Empty lines, and lines below the level, are not written. */
 TEST(library_output_is_logged) {
 	static const char *const messages[] = {"one", "two", "three", "4"}; /* not "4hree" */
 	char line[128];
@@ -255,7 +260,7 @@ TEST(library_output_is_logged) {
 	}
 }
 
-/* The rate limit applies to a stream as to a site. Closing the stream frees its site. */
+/* A stream has one site. fclose() writes its summary and frees it; a later log_tick() must not use it. */
 TEST(library_output_is_rate_limited) {
 	FILE *stream;
 

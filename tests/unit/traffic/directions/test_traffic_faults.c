@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that each fault of a CMTS in a downstream frame is counted once, by its kind. */
+/* Tests that each fault of a CMTS in a downstream frame is counted once, as the expected corruption. */
 #include "test_main.h"
 #include "traffic_kit.h"
 
@@ -7,7 +7,7 @@
 
 static struct rig_frame frames[PACKETS];
 
-/* Inserts an element of type 0, which is padding of an extended header (MULPI). */
+/* Inserts an element of type 0. MULPI permits this padding, but the data plane never writes it. */
 static void insert_padding_element(struct rig_frame *f) {
 	size_t behind = f->header_size - 2;
 
@@ -31,11 +31,12 @@ static void move_privacy_last(struct rig_frame *f) {
 	docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
-/* The kind of fault. */
-enum kind {
-	NOWHERE,
-	SAID, /* from here: a header field, before the HCS is computed */
-	KEY_NUMBER,
+/* Where the fault is. The order selects the callback of struct rig_fault. */
+enum location {
+	NOWHERE, /* `fault` has the callback or the wrong key */
+	/* A field of the header, before the HCS is computed. */
+	SAID,
+	KEY_SEQUENCE,
 	NOT_ENCRYPTED,
 	NO_PRIVACY,
 	DSID,
@@ -43,26 +44,30 @@ enum kind {
 	NO_SEQUENCE,
 	SEQUENCE_CHANGE,
 	PRIORITY,
-	IN_PACKET, /* a byte at `at`, before CRC and encryption */
+	/* A byte of the packet, before CRC and encryption. */
+	IN_PACKET,
 	BEFORE_END_OF_PACKET,
-	IN_HEADER, /* a byte of the DOCSIS header; the HCS is updated */
-	BEFORE_END_OF_HEADER, /* the HCS is not updated */
+	/* The encoded frame: a byte, its channel or its size. */
+	IN_HEADER, /* the HCS is updated */
+	BEFORE_END_OF_HEADER, /* the HCS, or a byte before it; the HCS is not updated */
 	BEHIND_HEADER,
-	BEFORE_END,
-	CHANNEL, /* from here: the encoded frame */
+	BEFORE_END, /* the CRC */
+	CHANNEL, /* modem 1's instead of modem 0's */
 	SHORT,
 	LONG,
 };
 
+/* Offset of the traffic program's tag in a packet: 20 bytes, with a magic number at 0 and a sequence number at 8. */
 #define TAG (14 + 20 + 8)
 
+/* Modem 0 is bonded and encrypted, 1 is encrypted but not bonded, 2 is bonded and not encrypted. */
 static const struct fault {
 	const char *name;
 	enum corruption expected;
 	struct rig_fault fault;
-	enum kind kind;
-	size_t at;
-	uint8_t flip;
+	enum location location;
+	size_t at; /* bytes from the start; BEFORE_*: back from the end, 1 is the last byte */
+	uint8_t flip; /* bits of that byte */
 } faults[] = {
 	{"HCS bit", CORRUPTION_HCS, {0}, BEFORE_END_OF_HEADER, 1, 0x10},
 	{"bit of the sequence number", CORRUPTION_HCS, {0}, BEFORE_END_OF_HEADER, 3, 1},
@@ -76,7 +81,7 @@ static const struct fault {
 	{"unknown destination", CORRUPTION_DESTINATION, {0}, IN_PACKET, 5, 0x98},
 	{"channel of another bonding group", CORRUPTION_CHANNEL, {0}, CHANNEL},
 	{"SAID", CORRUPTION_PRIVACY, {0}, SAID},
-	{"key sequence", CORRUPTION_UNDECIPHERABLE, {0}, KEY_NUMBER},
+	{"key sequence", CORRUPTION_UNDECIPHERABLE, {0}, KEY_SEQUENCE},
 	{"toggle", CORRUPTION_PRIVACY, {0}, IN_HEADER, 6, 0x40},
 	{"not encrypted", CORRUPTION_PRIVACY, {0}, NOT_ENCRYPTED},
 	{"no BP_DOWN", CORRUPTION_PRIVACY, {0}, NO_PRIVACY},
@@ -105,16 +110,16 @@ static const struct fault {
 static const struct fault *current;
 
 static void change_header(struct docsis_down_header *h) {
-	switch (current->kind) {
+	switch (current->location) {
 	case SAID: h->said ^= 0x2000; break;
-	case KEY_NUMBER: h->key_sequence ^= 2; break;
+	case KEY_SEQUENCE: h->key_sequence ^= 2; break;
 	case NOT_ENCRYPTED: h->encrypted = false; break;
 	case NO_PRIVACY: h->privacy = h->encrypted = false; break;
 	case DSID: h->dsid = 0x77; break;
 	case NO_SEQUENCE: h->ds = DS_EHDR_DSID; break;
 	case SEQUENCE_CHANGE: h->sequence_change = true; break;
 	case PRIORITY: h->priority ^= 1; break;
-	default:
+	default: /* OTHER_FLOW: modem 0's second flow, with a number far ahead */
 		h->dsid = 2;
 		h->priority = 5;
 		h->sequence = 1000;
@@ -122,11 +127,11 @@ static void change_header(struct docsis_down_header *h) {
 }
 
 static void flip_in_packet(uint8_t *packet, size_t size) {
-	packet[current->kind == IN_PACKET ? current->at : size - current->at] ^= current->flip;
+	packet[current->location == IN_PACKET ? current->at : size - current->at] ^= current->flip;
 }
 
 static void change_frame(struct rig_frame *f) {
-	switch (current->kind) {
+	switch (current->location) {
 	case BEFORE_END_OF_HEADER: f->bytes[f->header_size - current->at] ^= current->flip; break;
 	case BEHIND_HEADER: f->bytes[f->header_size + current->at] ^= current->flip; break;
 	case BEFORE_END: f->bytes[f->size - current->at] ^= current->flip; break;
@@ -139,18 +144,18 @@ static void change_frame(struct rig_frame *f) {
 	}
 }
 
-TEST(each_fault_is_counted_once_by_kind) {
+TEST(each_fault_is_counted_once_as_expected) {
 	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
 		struct rig_fault fault = faults[i].fault;
 		struct traffic_result r;
-		bool key = faults[i].expected == CORRUPTION_UNDECIPHERABLE;
+		bool undecipherable = faults[i].expected == CORRUPTION_UNDECIPHERABLE;
 
 		current = &faults[i];
-		if (current->kind == IN_PACKET || current->kind == BEFORE_END_OF_PACKET)
+		if (current->location == IN_PACKET || current->location == BEFORE_END_OF_PACKET)
 			fault.plain = flip_in_packet;
-		else if (current->kind >= IN_HEADER)
+		else if (current->location >= IN_HEADER)
 			fault.wire = change_frame;
-		else if (current->kind != NOWHERE)
+		else if (current->location != NOWHERE)
 			fault.header = change_header;
 		print_message("  %s\n", current->name);
 		rig_start(&rig, "256", i);
@@ -158,14 +163,14 @@ TEST(each_fault_is_counted_once_by_kind) {
 		rig_send_frames(&rig, frames, PACKETS);
 		r = rig_finish(&rig);
 		assert_int_equal(r.sent, PACKETS);
-		rig_assert_result(&r,
-				  (struct rig_errors){.corrupted = !key, .undecipherable = key});
-		if (!key)
+		rig_assert_result(&r, (struct rig_errors){.corrupted = !undecipherable,
+							  .undecipherable = undecipherable});
+		if (!undecipherable)
 			assert_int_equal(r.corrupted_by[current->expected], 1);
 	}
 }
 
-/* Modems wait for a DSID number that no packet has, although no packet is lost. */
+/* The CMTS skips a sequence number of a DSID. No packet is lost, but the modem waits for it in vain: the run fails. */
 TEST(skipped_dsid_number_is_counted) {
 	struct traffic_result r;
 
