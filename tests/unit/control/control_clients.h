@@ -70,7 +70,8 @@ static void client_send(int fd, const char *text) {
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Reads up to the end of a line or connection, while the server runs. Returns the number of bytes. */
+/* Reads up to the end of a line or connection into `text`, of `size` bytes with the final NUL, while the server runs.
+ * Returns the number of bytes. */
 static size_t client_receive(int fd, char *text, size_t size) {
 	size_t used = 0;
 	ssize_t n;
@@ -111,6 +112,7 @@ static inline void serve(unsigned rounds) {
 		control_socket_serve(server, 0);
 }
 
+/* A request without parameters, a response, and the line of add's response with ID 1. */
 #define CALL(name, id) "{\"jsonrpc\":\"2.0\",\"method\":\"" name "\",\"id\":" #id "}"
 #define RESULT(members, id) "{\"jsonrpc\":\"2.0\",\"result\":{" members "},\"id\":" #id "}"
 #define SUM(n) RESULT("\"sum\":" #n, 1) "\n"

@@ -29,13 +29,16 @@
 /* Properties of random frames. */
 struct kit_shape {
 	unsigned size_min, size_max; /* bytes from `pdu` on */
-	int cipher, parts, align; /* a value, KIT_ANY, or KIT_CIPHERED for the cipher */
+	int cipher; /* enum cipher, KIT_ANY or KIT_CIPHERED */
+	int parts; /* CRYPTO_CRC, CRYPTO_CIPHER, both, 0, or KIT_ANY */
+	int align; /* start of the data behind a multiple of 64 bytes: 0 to 63, or KIT_ANY */
 };
 
 struct kit_frame {
 	struct crypto_frame frame;
 	bool good; /* expected result */
-	uint8_t before[KIT_BUFFER_SIZE], after[KIT_BUFFER_SIZE]; /* submitted, and as expected */
+	/* the whole buffer: submitted, and as expected */
+	uint8_t before[KIT_BUFFER_SIZE], after[KIT_BUFFER_SIZE];
 };
 
 struct crypto_kit {
@@ -75,7 +78,7 @@ static inline void make_keys(struct crypto_kit *r) {
 	}
 }
 
-/* Opens a queue of the provider and creates keys. */
+/* Opens a queue of the provider, and creates a pool and keys. `seed` is not 0. */
 static inline void kit_open(struct crypto_kit *r, struct crypto_provider *p,
 			    enum crypto_direction direction, uint64_t seed) {
 	/* for the model: DPDK's openssl device unloads its reference when it closes */
@@ -146,7 +149,7 @@ static inline void kit_make_frame(struct crypto_kit *r, const struct kit_shape *
 	r->made++;
 }
 
-/* Submits at most `n` of the frames made. Returns how many the queue accepted. */
+/* Submits at most `n`, and at most CRYPTO_BURST, of the frames made. Returns how many the queue accepted. */
 static inline unsigned kit_submit(struct crypto_kit *r, unsigned n) {
 	struct crypto_frame burst[CRYPTO_BURST];
 	unsigned submitted;

@@ -128,7 +128,7 @@ static inline struct depi_contents kit_read(struct rte_mbuf *m) {
 	return contents;
 }
 
-/* Runs the stage. Returns the number of DEPI frames in `pkts`. */
+/* Runs the stage on `n` DOCSIS frames in `pkts`. Returns the number of DEPI frames that replace them. */
 static inline uint16_t kit_run(struct rte_mbuf **pkts, uint16_t n) {
 	kit.in += n;
 	return ds_depi(&kit.lower, pkts, n);

@@ -67,7 +67,7 @@ static inline void lookup_kit_free(void) {
 	service_group_free(&lookup_kit.sg);
 }
 
-/* Runs the stages. Checks order and count of the kept packets. Returns their number. */
+/* Runs the stages on `n` packets. Checks order and count of those that stay in `pkts`. Returns their number. */
 static inline uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = &lookup_kit.upper;
 	struct rte_mbuf *before[PIPELINE_CAPACITY];
@@ -85,7 +85,7 @@ static inline uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	return kept;
 }
 
-/* Creates a downstream without crypto. */
+/* Loads the group `text` into `sg` and creates a downstream of it without crypto. The caller frees both. */
 static inline struct downstream *lookup_downstream(struct service_group *sg, const char *text,
 						   struct clock *clock) {
 	static struct crypto_queue no_frames;

@@ -51,7 +51,8 @@ static inline void advance_clock(uint64_t ns) {
 	group_kit_clock(kit)->now += ns;
 }
 
-static uint64_t serial; /* of the latest message; its bytes are this number */
+/* Number of the latest message, all bytes of which are its low byte. */
+static uint64_t serial;
 
 /* Sends a message to a stream; `slack` in us. Returns false if the ring is full. */
 static inline bool put_message_with_slack(uint16_t stream, uint16_t size, uint16_t slack) {

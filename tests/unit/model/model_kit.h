@@ -24,6 +24,7 @@ struct loaded {
 	char *messages;
 };
 
+/* Loads YAML. The caller frees the result by unload(), whether it has mistakes or not. */
 static inline struct loaded load_bytes(const char *text, size_t size) {
 	struct loaded loaded = {0};
 	size_t length;

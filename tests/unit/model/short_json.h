@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* Expands the short form: words need no quotes, 'a:b' is one word. Returns the size of the JSON; does not allocate. */
+/* Expands the short form: words need no quotes, 'a:b' is one word. A word has at most 70 bytes. Returns the size of the
+ * JSON, which ends early if `capacity` is too small. Does not allocate. */
 static inline size_t json_expand(const char *text, char *out, size_t capacity) {
 	size_t used = 0;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs test cases from text files; each case is a named test. Lines before the first marked line are comments:
+ * Runs test cases from text files; each case is a named test. Lines before the first marked line are comments. Marks:
  *
- * := NAME    A snippet, which replaces <NAME>, or <NAME WORD> with WORD for each $ of the snippet. == NAME    A case;
- * its first part follows. "library: .." and "no library: .." run only with or without the crypto library. -- TITLE
- * The next part of the case. * WORD     A variant, after the first part: the case runs once per variant, with WORD for
- * each $, and the lines up to the next variant appended to the first part. $1, $2, .. are the columns of WORD,
- * separated by " | ".
+ *   := NAME    A snippet. It replaces <NAME>, or <NAME WORD> with WORD for each $ of the snippet.
+ *   == NAME    A case; its first part follows. "library: .." and "no library: .." run only with or without the crypto
+ *              library.
+ *   -- TITLE   The next part of the case.
+ *   * WORD     A variant, at the end of the first part. The case runs once per variant: WORD replaces each $ in all
+ *              parts, and the lines up to the next variant are appended to the first part. $1, $2, .. are the
+ *              columns of WORD, separated by " | ".
  */
 #pragma once
 

@@ -21,7 +21,7 @@ static inline void assert_near(double actual, double expected) {
 		fail_msg("percentile is %f us, expected %f us", actual, expected);
 }
 
-/* The percentile in us: at most one of `beyond` sorted times is longer. */
+/* The time in us that at most one in `beyond` of the sorted times (ns) exceeds. */
 static inline double percentile(const uint64_t *sorted, size_t count, size_t beyond) {
 	return (double)sorted[count - 1 - count / beyond] / 1e3;
 }

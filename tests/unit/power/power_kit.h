@@ -18,13 +18,14 @@
 struct kit_core {
 	const char *driver, *governors;
 	char governor[KIT_WORD], preference[KIT_WORD]; /* "": no energy preference */
-	uint32_t hardware_min, hardware_max, min, max, speed, base;
+	uint32_t hardware_min, hardware_max, min, max, speed, base; /* kHz; base 0: no such file */
 	bool offline, speed_denied, governor_denied, limits_denied, min_denied, no_states;
 	bool rejects_crossed; /* rejects a maximum below the minimum, as older kernels do */
 	unsigned late; /* reads of the maximum that return the former one after a write */
-	unsigned late_left, max_reads;
+	unsigned late_left; /* reads of `former_max` to come */
+	unsigned max_reads; /* all reads of the maximum */
 	uint32_t former_max;
-	const char *related, *siblings;
+	const char *related, *siblings; /* lists of cores; NULL: no such file */
 };
 
 struct kit_driver {

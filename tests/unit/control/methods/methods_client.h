@@ -79,7 +79,7 @@ static inline void expect_error(const char *method, const char *params, int code
 	assert_string_equal(call_error(method, params, code), why);
 }
 
-/* The get at a path of names, or indices of lists, joined by dots; NULL if it does not exist. */
+/* The member at a path of names, or indices of lists, joined by dots; NULL if it does not exist. */
 static inline const json_t *get(const json_t *json, const char *path) {
 	char names[128], *rest = names;
 
@@ -99,7 +99,7 @@ static inline const char *get_str(const json_t *json, const char *path) {
 	return json_string_value(get(json, path));
 }
 
-/* Writes a value as text: lists and objects as [SIZE], spaces as underscores, a missing get as "none". */
+/* Writes a value as text: lists and objects as [SIZE], spaces as underscores, a missing member as "none". */
 static inline void format_member(const json_t *json, char *text, size_t size) {
 	if (json == NULL)
 		snprintf(text, size, "none");

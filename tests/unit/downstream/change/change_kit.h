@@ -297,7 +297,8 @@ static inline void kit_add_rule(struct filter_group *f, uint16_t port, enum filt
 }
 
 /* Starts EAL once, and opens a group with two channels, two bonding groups, a filter group and
- * three modems. kit_close() checks that nothing leaks. */
+ * three modems: number i in slot i, with addresses i and KIT_IPV4 + i, and SFID i + 1. kit_close() checks that
+ * nothing leaks. */
 void kit_open(enum filter_action filter_default);
 void kit_close(void);
 
@@ -328,7 +329,7 @@ enum drop_reason kit_enqueue(uint8_t address, uint16_t port, struct rte_mbuf **m
 struct kit_expectation kit_send(uint8_t address, uint16_t port);
 /* Sends a packet to each address, with a random port of a few. */
 void kit_send_all(void);
-/* Runs a round of dequeue and lower MAC, and reads all transmitted frames. */
+/* Runs a round of dequeue and lower MAC, reads all transmitted frames, and advances the clock by 20 us. */
 void kit_round(void);
 /* Runs rounds until no packet is pending. */
 void kit_settle(void);

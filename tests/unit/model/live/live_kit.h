@@ -60,7 +60,7 @@
 	"2}]}]}\n"
 #define LIVE_SMALL LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2
 
-/* Loads a valid configuration. */
+/* Loads a valid configuration; the caller frees the group. */
 static inline struct service_group load_valid(const char *text) {
 	struct loaded loaded = load_text(text);
 
@@ -69,6 +69,7 @@ static inline struct service_group load_valid(const char *text) {
 	return loaded.sg;
 }
 
+/* The caller frees it by live_group_free(). */
 static inline struct live_group make_live_group(const char *text) {
 	struct service_group sg = load_valid(text);
 	struct group_capacity capacity = group_capacity(&sg);

@@ -41,6 +41,7 @@ static inline char *read_memory(void *context, const char *path, size_t max, siz
 	return strdup(file->text);
 }
 
+/* Loads a server whose groups' files are in `files`, which may be NULL. The caller frees it by unload_server(). */
 static inline struct loaded_server load_server_on(const char *text, struct memory_file *files,
 						  const struct server_devices *devices) {
 	const struct server_files from = {.read = read_memory, .context = files};

@@ -38,11 +38,11 @@ struct kit {
 	struct random random;
 
 	struct scheduler *s;
-	uint64_t now, mark;
+	uint64_t now, mark; /* ns */
 	uint64_t next; /* of scheduler_next(); 0 after an arrival */
 	uint64_t queued; /* packets */
 	struct kit_flow *flows;
-	double *sent_ns; /* per channel: work that was sent at the mark */
+	double *sent_ns; /* per channel: time that the work sent before the mark took */
 };
 
 #define UNLIMITED_BUFFER (16u << 20)
@@ -66,7 +66,8 @@ static inline void *grow(void *list, size_t count, size_t size) {
 	return list;
 }
 
-/* Add an object and return its index. Required fields of a flow that are 0 get a default. */
+/* Add an object and return its index. Rates are in bit/s, 0 for no limit; bursts in bytes. Required fields of a flow
+ * that are 0 get a default. */
 static inline uint32_t kit_add_channel(struct kit *k, uint64_t rate) {
 	size_t n = k->config.channel_count++;
 

@@ -8,7 +8,7 @@
 
 #define MBPS 1000000ull
 
-/* Two channels, a group of both and one of the first, and two modems with a flow in each group. */
+/* Two channels. Group 0 has both, group 1 only the first one. Two modems with a flow each: modem i's is in group i. */
 struct setup {
 	struct scheduler_config config;
 	struct scheduler_channel channels[3];
@@ -44,6 +44,7 @@ static inline void setup_make(struct setup *c) {
 		};
 }
 
+/* The caller frees it by scheduler_free(). */
 static inline struct scheduler *setup_create(const struct setup *c) {
 	const char *why = NULL;
 	struct scheduler *s = scheduler_create(&c->config, &why);

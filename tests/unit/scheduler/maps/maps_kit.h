@@ -7,7 +7,7 @@
 #include "scheduler/maps/maps.h"
 
 #define US(n) ((uint64_t)(n) * 2048 / 10) /* microseconds in samples */
-#define MS(n) ((uint64_t)(n) * 204800)
+#define MS(n) ((uint64_t)(n) * 204800) /* milliseconds */
 #define KIT_CHANNELS 8
 #define KIT_SIDS (MAP_SID_BROADCAST + 1)
 
@@ -15,7 +15,7 @@ struct kit {
 	struct maps *m;
 	struct maps_channel channels[KIT_CHANNELS];
 	uint32_t count;
-	uint64_t now;
+	uint64_t now; /* samples, as all times */
 	/* Per channel: where the latest MAP ended; minislots and pending grants by SID. */
 	uint64_t ends[KIT_CHANNELS];
 	bool started[KIT_CHANNELS];
@@ -180,7 +180,7 @@ static inline void kit_check_map(struct kit *k, uint32_t channel, const struct m
 	k->counted.minislots += map->elements[null].offset;
 }
 
-/* Makes and checks all MAPs that are due until then. */
+/* Makes and checks all MAPs that are due up to the time `until`, which becomes the present time. */
 static inline void kit_run(struct kit *k, uint64_t until) {
 	static struct map map;
 	uint32_t channel;
@@ -229,7 +229,7 @@ static inline struct maps_counts kit_counts(const struct kit *k) {
 	return n;
 }
 
-/* owed = asked - granted on request - forgotten. The counters equal the counts from the MAPs. */
+/* Checks: owed = requested - granted on request - forgotten bytes. The counters equal the counts from the MAPs. */
 static inline void kit_check_counts(const struct kit *k) {
 	struct maps_counts n = kit_counts(k);
 

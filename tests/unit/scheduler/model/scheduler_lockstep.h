@@ -26,7 +26,7 @@
 #define LOCKSTEP_TIE_NS 8
 #define LOCKSTEP_SLACK MODEL_BYTE
 #define LOCKSTEP_CALLS 1000 /* limit at one time */
-#define LOCKSTEP_BATCHES 32 /* longest packets, by which lower_bytes may be late */
+#define LOCKSTEP_BATCHES 32 /* packets of the longest size, by which lower_bytes may be late */
 
 /* What a random configuration may have. */
 enum lockstep_feature {

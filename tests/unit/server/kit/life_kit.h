@@ -100,7 +100,7 @@ void life_kit_remove(struct life_kit *k, unsigned group, unsigned limit_ms);
 /* Call it when a removed group is added again: its sequence numbers restart in both directions. */
 void life_kit_reset_sequences(struct life_kit *k, unsigned id);
 
-/* Send a packet to a modem; send a burst from a modem. Return false if the port is full. */
+/* Send a packet to modem `serial` modulo 2; send a burst from a modem. Return false if the port is full. */
 bool life_kit_send_packet(struct life_kit *k, unsigned pair, const struct service_group *sg,
 			  size_t size, uint32_t serial);
 bool life_kit_send_burst(struct life_kit *k, unsigned pair, const struct service_group *sg,
@@ -157,7 +157,7 @@ const struct counters *life_kit_up_counters(const struct life_kit *k, unsigned g
 struct life_totals {
 	uint64_t down_in, down_out, down_dropped;
 	uint64_t up_in, up_out, up_dropped; /* up_out: frames */
-	uint64_t port_in, port_dropped, port_steered, port_strayed;
+	uint64_t port_in, port_dropped, port_steered, port_misdirected;
 };
 struct life_totals life_kit_totals(const struct life_kit *k);
 

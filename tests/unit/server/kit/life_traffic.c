@@ -256,7 +256,7 @@ struct life_totals life_kit_totals(const struct life_kit *k) {
 		.up_out = up.values[COUNTER_TRANSMITTED],
 		.up_dropped = counters_dropped(&up),
 		.port_steered = ports.values[COUNTER_PORT_STEERED],
-		.port_strayed = ports.values[COUNTER_PORT_MISDIRECTED],
+		.port_misdirected = ports.values[COUNTER_PORT_MISDIRECTED],
 		.port_in = ports.values[COUNTER_PORT_RECEIVED],
 		.port_dropped = counters_dropped(&ports),
 	};

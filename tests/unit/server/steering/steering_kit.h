@@ -43,5 +43,5 @@ enum steered_by {
 
 /* Open the kit with NICs of these abilities, or of all. At the end, no rule may be left. */
 void steering_kit_open_nic(struct life_kit *k, enum steered_by by, unsigned count,
-			   unsigned max_groups, const struct flow_nic_abilities *card);
+			   unsigned max_groups, const struct flow_nic_abilities *nic);
 void steering_kit_open(struct life_kit *k, enum steered_by by, unsigned count, unsigned max_groups);

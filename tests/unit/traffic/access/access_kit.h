@@ -66,7 +66,8 @@ void kit_send_at(uint16_t channel, uint64_t received);
 void kit_send_contention(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame,
 			 uint32_t ack_frame, uint16_t minislots);
 
-/* kit_poll() queues bytes for flow 0, polls it in frame 20, and asserts its request. */
+/* kit_poll() queues bytes for flow 0, polls it in frame 20, and asserts that it requests `request` bytes.
+ * kit_queue_all() queues bytes for each flow. */
 void kit_poll(uint32_t bytes, uint32_t request);
 void kit_queue_all(uint32_t bytes);
 

@@ -87,13 +87,13 @@ void step_add_modem(unsigned);
 void step_prepare_removal(unsigned);
 void step_remove_modem(unsigned);
 
-/* The traffic reads events and applies changes, `n` times. */
+/* The traffic reads events and applies changes, `n` times (0: once). */
 void step_update(unsigned n);
 
 /* The traffic continues until no frame is unresolved. */
 void step_resolve(unsigned);
 
-/* Collect `n` * FOLLOW_PACKETS packets as frames; send all collected frames; do both. */
+/* Collect `n` * FOLLOW_PACKETS packets (0: FOLLOW_PACKETS) as frames; send all collected frames; do both. */
 void step_collect(unsigned n);
 void step_send(unsigned);
 void step_collect_and_send(unsigned n);

@@ -7,7 +7,8 @@
 
 extern uint16_t granting_sequence[UPLINK_KIT_CHANNELS]; /* next PSP numbers of MAP pseudowires */
 
-/* Gives all flows of the kit's group segment headers and request multipliers N of 1, 2, 4 etc. */
+/* Configures an upstream scheduler for the kit's group. Its flows get segment headers, and request multipliers N of
+ * 1, 2, 4 etc. */
 void granting_kit_configure(void);
 
 /* The same, and starts an uplink. */
@@ -16,7 +17,7 @@ void granting_kit_start(const char *mix, uint64_t rate);
 /* One round of the modems. */
 void granting_kit_round(void);
 
-/* A packet of the MAP pseudowire of a channel with this message; NULL: no memory. */
+/* Returns a packet of the MAP pseudowire of a channel with this message. The caller passes it on or frees it. */
 struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, size_t size);
 
 /* Passes the packet to the modems. Asserts that they consume it. */

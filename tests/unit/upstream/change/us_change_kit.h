@@ -34,6 +34,7 @@ static const struct group_capacity added_capacity = {
 	.sids = 180,
 };
 
+/* For a case's `prepare`. */
 static inline void use_spare_capacity(void) {
 	changes.count = 0;
 	kit->capacity = &spare_capacity;

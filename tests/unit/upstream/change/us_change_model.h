@@ -93,7 +93,7 @@ static inline bool address_in_use(const struct model *k, unsigned address) {
 	return false;
 }
 
-static inline struct upstream_sid free_sid(const struct model *k) {
+static inline struct upstream_sid draw_free_sid(const struct model *k) {
 	for (;;) {
 		unsigned at[3];
 		struct upstream_sid s = {draw(KIT_CHANNELS), (uint16_t)(FIRST_SID + draw(SIDS))};
@@ -110,7 +110,7 @@ static inline void draw_flow(struct model *k, struct model_modem *m, uint32_t id
 	m->flow_count++;
 	for (unsigned c = 0; c < (f->segment_header ? 1 + draw(CLUSTERS) : 1); c++) {
 		f->clusters[c].id = f->segment_header ? (uint8_t)(draw(2) + 2 * c) : 0;
-		f->clusters[c].sid = free_sid(k);
+		f->clusters[c].sid = draw_free_sid(k);
 		f->cluster_count++;
 	}
 }

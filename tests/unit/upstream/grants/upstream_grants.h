@@ -131,7 +131,7 @@ static inline uint64_t requested_bytes(void) {
 }
 
 static unsigned data_grants[1 << 14]; /* by SID, in the latest count_grants() */
-static uint32_t longest_grant; /* minislots of the longest data grant */
+static uint32_t longest_grant; /* minislots of the longest data grant so far */
 
 /* Makes the MAPs of this many due times, and counts the data grants of all channels. */
 static inline void count_grants(unsigned rounds) {
