@@ -137,7 +137,7 @@ struct received_lines {
 	unsigned next; /* number of the next event */
 };
 
-static void receive_lines(int fd, struct received_lines *received_lines) {
+static void receive_lines(int fd, struct received_lines *r) {
 	static char text[MAX_RECEIVED];
 	char *rest = text, *line;
 
@@ -149,15 +149,15 @@ static void receive_lines(int fd, struct received_lines *received_lines) {
 
 		assert_non_null(json);
 		if (params == NULL) {
-			received_lines->answers++;
+			r->answers++;
 		} else if (json_object_get(params, "event") != NULL) {
-			received_lines->missed++;
+			r->missed++;
 			assert_int_equal(json_integer_value(json_object_get(params, "first")),
-					 received_lines->next);
-			received_lines->next = (unsigned)number;
+					 r->next);
+			r->next = (unsigned)number;
 		} else {
-			received_lines->events++;
-			assert_int_equal(number, received_lines->next++);
+			r->events++;
+			assert_int_equal(number, r->next++);
 		}
 		json_decref(json);
 	}

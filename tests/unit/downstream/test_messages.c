@@ -88,8 +88,8 @@ static void init_streams(void) {
 	}
 }
 
-/* Runs a round, and reads the port if `takes`. Checks that data follows messages of the same round,
- * if the port was not full. Returns the number of completed messages. */
+/* Runs a round, and reads the port if `port_open`. Checks that data follows messages of the same round, if the port was
+ * read in the round before. Returns the number of completed messages. */
 static unsigned run_round(bool port_open, bool was_open) {
 	bool data = false;
 	unsigned ended = 0;

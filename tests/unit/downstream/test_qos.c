@@ -84,7 +84,7 @@ static struct clock now;
 static struct loaded loaded;
 
 static int create_downstream(void **state) {
-	void *sessions[2] = {NULL, NULL};
+	void *schedules[2] = {NULL, NULL};
 
 	memset(&stub, 0, sizeof(stub));
 	now.now = 0;
@@ -94,7 +94,7 @@ static int create_downstream(void **state) {
 	downstream = rte_zmalloc("downstream", sizeof(*downstream), RTE_CACHE_LINE_SIZE);
 	assert_non_null(downstream);
 	downstream->upper.clock = &now;
-	assert_int_equal(ds_tables_create(&downstream->tables, &loaded.sg, NULL, sessions), 0);
+	assert_int_equal(ds_tables_create(&downstream->tables, &loaded.sg, NULL, schedules), 0);
 	return 0;
 }
 

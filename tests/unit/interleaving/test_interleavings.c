@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prepares, applies and retires changes of all kinds and groups in random orders that the control
- * thread can produce. Server and model (simulation.h) must stay equal. Environment variables:
+ * thread can produce. Server and model (server_simulation.h) must stay equal. Environment variables:
  *
  *     INTERLEAVING_SEED      first seed (1)
  *     INTERLEAVING_SECONDS   continues with further seeds for this time (0)

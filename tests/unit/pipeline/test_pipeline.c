@@ -256,8 +256,8 @@ static const struct stage linked_stages[] = {
 static const struct stage_list linked = {
 	.name = "linked", .stages = linked_stages, .count = ARRAY_COUNT(linked_stages)};
 
-/* A run takes a burst out of a queue, or what the stage that `pulls` accepts. The tap sees a packet that enters a queue
- * as output of the stage that `gives` to it, even if another stage added the packet. */
+/* A stage gets a burst out of its input queue, or with `pulls_input` takes what it accepts. The tap sees a packet that
+ * enters a queue as output of the stage with this `output_queue`, even if another stage added the packet. */
 TEST(queues_pass_packets_in_order) {
 	static const unsigned calls[] = {1, 2, 3, 3}; /* with packets */
 

@@ -117,11 +117,11 @@ static void read_all(void) {
 }
 
 /* The value of an option in the bytes from `at` to `end`; 0 if absent. */
-static uint64_t read_option(const uint8_t *at, const uint8_t *close_client, uint16_t option) {
+static uint64_t read_option(const uint8_t *at, const uint8_t *end, uint16_t option) {
 	uint16_t head[2];
 	uint64_t value = 0;
 
-	for (; at + sizeof(head) <= close_client; at += sizeof(head) + (head[1] + 3u) / 4 * 4) {
+	for (; at + sizeof(head) <= end; at += sizeof(head) + (head[1] + 3u) / 4 * 4) {
 		memcpy(head, at, sizeof(head));
 		if (head[0] == option)
 			memcpy(&value, at + sizeof(head), RTE_MIN(head[1], sizeof(value)));

@@ -111,8 +111,8 @@ static unsigned count_copies(void) {
 	return count;
 }
 
-static void pass_packets(unsigned boundary, uint16_t count) {
-	tap.v.tap.passed(&tap.v.tap, boundary, pkts, count);
+static void pass_packets(unsigned at, uint16_t count) {
+	tap.v.tap.passed(&tap.v.tap, at, pkts, count);
 }
 
 static void drop_packet(struct rte_mbuf *m, enum drop_reason reason) {
@@ -201,11 +201,11 @@ TEST(filters_select_packets) {
 
 /* Every seventh packet is copied, independent of bursts and filter. */
 TEST(one_of_n_packets_is_copied) {
-	static const struct tap_filter filters_select_packets[] = {
+	static const struct tap_filter filters[] = {
 		{0}, {TAP_KNOWS_SESSION, TAP_NONE, TAP_NONE, 0x10001}};
 
-	for (unsigned f = 0; f < ARRAY_COUNT(filters_select_packets); f++) {
-		unsigned passed = 0, at = create_tap("schedule", filters_select_packets[f],
+	for (unsigned f = 0; f < ARRAY_COUNT(filters); f++) {
+		unsigned passed = 0, at = create_tap("schedule", filters[f],
 						     (struct tap_buffer_config){64, 7, 0, 65536});
 
 		for (uint16_t n = 1; n <= PACKETS; passed += n++)

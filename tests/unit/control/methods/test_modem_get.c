@@ -82,7 +82,7 @@ static json_t *get_schema(void) {
 	return schema;
 }
 
-/* Whether the get at a path of names exists, in at least one item of each list on it. */
+/* Whether the member at a path of names exists, in at least one item of each list on it. */
 static bool path_exists(const json_t *json, const char *path) {
 	size_t length = strcspn(path, ".");
 	char name[PATH_SIZE];
@@ -197,7 +197,7 @@ static void assert_described(const json_t *schema, const json_t *value, const ch
 	assert_null(json_object_get(schema, "x-secret"));
 	json_array_foreach(required, i, inner) {
 		if (json_object_get(value, json_string_value(inner)) == NULL)
-			fail_msg("%s: the required get %s is missing", name,
+			fail_msg("%s: the required member %s is missing", name,
 				 json_string_value(inner));
 	}
 	json_array_foreach(value, i, inner) assert_described(items, inner, name);

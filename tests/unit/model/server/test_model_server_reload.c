@@ -254,7 +254,7 @@ TEST(only_plain_lines_are_divided) {
 }
 
 /* server_config_release() keeps groups with their own files, and frees the others. */
-TEST(settle_keeps_groups_with_own_files) {
+TEST(release_keeps_groups_with_own_files) {
 	struct memory_file files[] = {{"dir/1.yaml", GROUP_FILE("1")}, {NULL, NULL}};
 	static const char mixed[] =
 		BONDING "\nservice_groups: [{service_group: 1, file: 1.yaml}, " GROUP("2") "]\n";

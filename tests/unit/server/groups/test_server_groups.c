@@ -48,7 +48,7 @@ TEST(full_group_drops_only_its_packets) {
 
 /* Packets, bursts and messages that were sent per group. */
 static struct {
-	uint64_t send_packet, up, messages;
+	uint64_t down, up, messages;
 } sent[GROUPS];
 
 /* Sends the same random traffic in each call. `upstream`: the first group has one. */
@@ -68,7 +68,7 @@ static void send_random_traffic(const unsigned workers[][3], bool upstream) {
 
 		if (choice >= 8) {
 			send_packet(group, size, n);
-			sent[group].send_packet++;
+			sent[group].down++;
 		} else if (choice > 0 && (group > 0 || upstream)) {
 			assert_true(life_kit_send_burst(kit, group, &kit->file[group], n));
 			sent[group].up++;
@@ -84,12 +84,12 @@ static void send_random_traffic(const unsigned workers[][3], bool upstream) {
 
 /* Checks counters, and that modems' messages leave by the group's control port. */
 static void check_group(unsigned g) {
-	struct counters send_packet = life_kit_down_counters(kit, g);
+	struct counters down = life_kit_down_counters(kit, g);
 	const struct upstream *u = kit->server.groups[g].upstream;
 	struct rte_mbuf *m;
 
-	assert_int_equal(send_packet.values[COUNTER_RECEIVED], sent[g].send_packet);
-	assert_int_equal(send_packet.values[COUNTER_TRANSMITTED], sent[g].send_packet);
+	assert_int_equal(down.values[COUNTER_RECEIVED], sent[g].down);
+	assert_int_equal(down.values[COUNTER_TRANSMITTED], sent[g].down);
 	for (; rte_eth_rx_burst(kit->control[g], 0, &m, 1) == 1; sent[g].messages--) {
 		assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_MIN_FRAME);
 		rte_pktmbuf_free(m);
