@@ -111,7 +111,8 @@ int __wrap_rte_eth_dev_start(uint16_t id) {
 
 static struct rte_mempool *pool;
 
-/* Creates a net_ring device with that many receive and transmit rings. It is never removed. */
+/* Creates a net_ring device with that many receive and transmit rings, and writes its name. Returns
+ * its port. The device is never removed. */
 static uint16_t make_device(char name[RTE_ETH_NAME_MAX_LEN], unsigned receive, unsigned transmit) {
 	static unsigned count;
 	struct rte_ring *rings[3];

@@ -88,7 +88,7 @@ TEST(lead_of_removed_channel_is_soon_forgotten) {
 		k.channels[1].rate = SCHEDULER_RATE_MIN; /* a packet takes 12 seconds */
 		assert_null(scheduler_set_channel(k.s, 1, &k.channels[1]));
 		run(&k, 100 * KIT_MS, 3);
-		/* four gaps of MAX_LEAD may add up; a group that returns is in its slot at once */
+		/* four gaps of MAX_LEAD may add up; a group that returns has a current round */
 		check_equal(&k, absent > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
 		kit_close(&k);
 	}

@@ -33,14 +33,14 @@ static void make_due(struct load *load) {
 
 static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct load *load = ctx;
-	uint64_t end = rte_rdtsc() + load->cycles;
+	uint64_t until = rte_rdtsc() + load->cycles;
 
 	load->rounds++;
 	if (load->makes_due)
 		make_due(load);
 	if (load->left == 0 || (load->before_sleep && worker.sleeper.asleep == 0))
 		return 0;
-	while (rte_rdtsc() < end)
+	while (rte_rdtsc() < until)
 		;
 	load->left--;
 	return 1;

@@ -11,7 +11,7 @@
 CASE(request_flood_loses_no_request_of_another_modem) {
 	const struct us_request_sink *sink;
 	uint8_t bytes[1980], request[DOCSIS_MAC_HEADER];
-	unsigned sent = 0;
+	unsigned sent = 0; /* bytes */
 	size_t size = 0;
 
 	sink = &kit->u->requests.sink;

@@ -69,7 +69,7 @@ static struct traffic_result finish(unsigned lost, unsigned duplicated, unsigned
 	return r;
 }
 
-/* Frames are cut into segments of equal size, each in its own DEPI frame. */
+/* Frames are split into segments of equal size, each in its own DEPI frame. */
 TEST(frames_are_reassembled_from_any_segments) {
 	static const size_t steps[] = {1, 7, 100, 300, 301};
 

@@ -52,7 +52,7 @@ static const struct {
 	const char *name;
 	struct step steps[8];
 	unsigned count;
-	uint64_t maps, torn, missing; /* expected counters of the modems */
+	uint64_t maps, incomplete, missing; /* expected counters of the modems */
 } cases[] = {
 	{"a long MAP in two packets", {HEAD, TAIL}, 2, 1, 0, 0},
 	{"in three packets", {{0, 100, .first = true}, {100, MTU_PART}, TAIL, WHOLE}, 4, 2, 0, 0},
@@ -62,8 +62,8 @@ static const struct {
 	 1,
 	 1,
 	 1},
-	{"the end is missing", {HEAD, LOST, HEAD, TAIL, HEAD, WHOLE}, 6, 2, 2, 1},
-	{"the begin is missing", {{0, 100}, TAIL, TAIL, HEAD, TAIL}, 5, 1, 2, 0},
+	{"the last part is missing", {HEAD, LOST, HEAD, TAIL, HEAD, WHOLE}, 6, 2, 2, 1},
+	{"the first part is missing", {{0, 100}, TAIL, TAIL, HEAD, TAIL}, 5, 1, 2, 0},
 	{"longer than any message",
 	 {{0, SIZE, .first = true},
 	  {0, LONGEST - SIZE},
@@ -91,12 +91,12 @@ static void start(void) {
 }
 
 /* Asserts the modems' counters. */
-static void assert_counts(uint64_t maps, uint64_t torn, uint64_t missing) {
+static void assert_counts(uint64_t maps, uint64_t incomplete, uint64_t missing) {
 	struct grants_result result;
 
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.maps, maps);
-	assert_int_equal(result.maps_incomplete, torn);
+	assert_int_equal(result.maps_incomplete, incomplete);
 	assert_int_equal(result.maps_missing, missing);
 	assert_int_equal(result.maps_bad, 0);
 	assert_int_equal(result.use[0].data + result.use[1].data, maps * (ELEMENTS - 1));
@@ -110,7 +110,7 @@ TEST(messages_are_reassembled) {
 		start();
 		for (unsigned n = 0; n < cases[i].count; n++)
 			send_step(&cases[i].steps[n]);
-		assert_counts(cases[i].maps, cases[i].torn, cases[i].missing);
+		assert_counts(cases[i].maps, cases[i].incomplete, cases[i].missing);
 	}
 }
 

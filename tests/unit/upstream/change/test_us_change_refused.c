@@ -2,7 +2,7 @@
 /* Tests refused changes: each gives one line of reason and leaves the upstream as it was. */
 #include "us_change_kit.h"
 
-#define ABSENT_MODEM 5 /* modem */
+#define ABSENT_MODEM 5 /* not in service after leave_out_last_modem() */
 #define ABSENT_STREAM 8 /* its stream */
 
 static struct modem new_modem;

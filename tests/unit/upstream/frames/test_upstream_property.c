@@ -34,10 +34,10 @@ struct impairments {
 static struct traffic all_traffic[KIT_STREAMS];
 static struct session sessions[KIT_CHANNELS];
 static struct random *r;
-static uint64_t piggybacked, request_frames,
-	concatenations; /* in headers, in frames of their own; headers */
+static uint64_t piggybacked; /* requests in segment or MAC headers */
+static uint64_t request_frames, concatenations; /* concatenation headers */
 static struct impairments impaired;
-static uint32_t late; /* the same, once all sessions have started */
+static uint32_t late; /* impaired.late of a case without loss, once all sessions have started */
 static bool away; /* the worker runs no rounds */
 static struct {
 	uint8_t frame[KIT_PACKET_MAX + KIT_HEADERS_MAX];
@@ -322,7 +322,7 @@ CASE(all_frames_arrive_unchanged, .prepare = number_by_flow) {
 			kit_check_complete(s);
 	}
 	kit_check_nothing_pending();
-	assert_true(kit_counter(COUNTER_PSP_REORDERED) >= late);
+	assert_true(late == 0 || kit_counter(COUNTER_PSP_REORDERED) >= 100);
 	assert_int_equal(kit_counter(COUNTER_PSP_MISSING), 0);
 	assert_int_equal(kit_counter(COUNTER_RESYNC_BYTES), 0);
 	assert_int_equal(kit_counter(COUNTER_CONCATENATIONS), concatenations);
