@@ -116,7 +116,7 @@ TEST(unsuitable_device_is_refused) {
 		set_provider(1, true);
 		file_groups[1].crypto.device = (char *)(uintptr_t)devices[i];
 		reload_refused(devices[i]);
-		reload_refused("service group 2: crypto.device: crypto_n");
+		reload_refused("service group 2: crypto.device: crypto_");
 		reload_refused(
 			" cannot be opened; the log of vcmtsd has the reason; nothing was changed");
 		assert_string_equal(provider(1)->name, crypto_default_device());
