@@ -18,11 +18,12 @@ pytestmark = pytest.mark.skipif(
     browser.CHROMIUM is None, reason="no Chromium here: devtools/install-deps browser"
 )
 
+# Per figure: id, width and height in CSS pixels, and number of paths.
 SIZES = """[...document.querySelectorAll("figure svg")].map(svg => {
   const box = svg.getBoundingClientRect();
   return [svg.closest("figure").id, box.width, box.height, svg.querySelectorAll("path").length];
 })"""
-# Pairs of texts of one figure that overlap by more than rounding.
+# Pairs of texts of one figure that overlap by more than 1 px across and 2 px down, for rounding.
 OVERLAPS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
   const texts = [...svg.querySelectorAll("text")].map(t => [t.textContent.trim(),
     t.getBoundingClientRect()]).filter(([words]) => words);
@@ -31,7 +32,7 @@ OVERLAPS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2).map(([other]) =>
     [svg.closest("figure").id, words, other]));
 })"""
-# Texts outside of their figure.
+# Texts that leave their figure by more than 1 px.
 OUTSIDE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
   const own = svg.getBoundingClientRect();
   return [...svg.querySelectorAll("text")].map(t => [t.textContent.trim(),
@@ -39,14 +40,16 @@ OUTSIDE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
     box.right > own.right + 1 || box.top < own.top - 1 || box.bottom > own.bottom + 1))
     .map(([words]) => [svg.closest("figure").id, words]);
 })"""
-# Smallest contrast of text and page, as WCAG defines it.
+# Smallest WCAG contrast ratio, from 1 to 21, of a text and the nearest background behind it.
 CONTRAST = """(() => {
   const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(c => {
     c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const page = light(getComputedStyle(document.body).backgroundColor);
-  return [...document.querySelectorAll("p, li, td, th, h2, figcaption, .note, .unit, svg text")]
-    .map(e => { const s = getComputedStyle(e);
+  const behind = e => { const color = getComputedStyle(e).backgroundColor;
+    return color == "rgba(0, 0, 0, 0)" ? behind(e.parentElement) : color; };
+  return [...document.querySelectorAll("p, li, td, th, h1, h2, h3, dt, dd, a, summary, pre, " +
+      "figcaption, .note, .unit, svg text")]
+    .map(e => { const s = getComputedStyle(e), page = light(behind(e));
       const own = light(e.namespaceURI.endsWith("svg") ? s.fill : s.color);
       return (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05); })
     .reduce((least, one) => Math.min(least, one));
@@ -55,7 +58,8 @@ CONTRAST = """(() => {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report with every kind of results, and one that compares two runs."""
+    """Two reports: "every" has each kind of results, "two" compares a complete and an interrupted
+    run. The interrupted run's configuration contains markup, which the report must escape."""
     folder = tmp_path_factory.mktemp("report")
     files = {}
     for name, file in report_samples.all_kinds().items():
@@ -63,7 +67,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         files[name].write_text(json.dumps(file), encoding="utf-8")
     second = folder / "second.json"
     file = {**report_samples.pipeline(0.5), "complete": False}
-    # Text of a file must not become markup.
     file["configuration"] = "<img src=http://example.org/x onerror=alert(1)>"
     second.write_text(json.dumps(file), encoding="utf-8")
     every, two = folder / "every.html", folder / "two.html"
@@ -79,6 +82,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def open_page(window: Browser, page: Path, width: int, scheme: str) -> None:
+    """`width`: of the window in CSS pixels; `scheme`: `light` or `dark`."""
     window.call(
         "Emulation.setDeviceMetricsOverride",
         width=width,
@@ -116,7 +120,17 @@ def test_figures_are_drawn_and_fit(
     assert chromium.evaluate("document.documentElement.scrollWidth") <= width
     assert chromium.evaluate(OVERLAPS) == []
     assert chromium.evaluate(OUTSIDE) == []
-    assert chromium.evaluate(CONTRAST) >= 4.5
+    assert chromium.evaluate(CONTRAST) >= 4.5  # WCAG 2, level AA, normal text
+
+
+@pytest.mark.parametrize("changed", ["--raised", "--paper"])
+def test_contrast_is_that_of_the_nearest_background(
+    changed: str, pages: dict[str, Path], chromium: Browser
+) -> None:
+    """Cards have --raised behind their texts, the page has --paper."""
+    open_page(chromium, pages["every"], 1250, "light")
+    chromium.evaluate(f"document.documentElement.style.setProperty('{changed}', '#8899a6')")
+    assert chromium.evaluate(CONTRAST) < 4.5
 
 
 def test_ids_are_unique_and_references_valid(pages: dict[str, Path], chromium: Browser) -> None:
@@ -143,7 +157,7 @@ def test_text_contains_results(pages: dict[str, Path], chromium: Browser) -> Non
         assert expected in text, expected
 
 
-def test_text_of_file_is_not_markup(pages: dict[str, Path], chromium: Browser) -> None:
+def test_markup_in_results_is_escaped(pages: dict[str, Path], chromium: Browser) -> None:
     open_page(chromium, pages["two"], 1250, "light")
     assert "<img src=http://example.org" in chromium.evaluate("document.body.innerText")
     assert "was interrupted" in chromium.evaluate("document.body.innerText")
