@@ -238,7 +238,6 @@ def test_first_start_continues_after_failure(tmp_path: Path, step: str) -> None:
     assert first_start(tmp_path) == (True, ""), "no step is repeated"
 
 
-@pytest.mark.replay
 def test_filled_in_example_is_valid(tmp_path: Path) -> None:
     done = subprocess.run(
         [CHECKOUT / "vcmts", "validate", configuration(tmp_path)],
