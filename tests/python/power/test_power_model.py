@@ -12,16 +12,20 @@ from vcmts.paths import MistakeError
 from vcmts.power import calibrate, model
 from vcmts.power.model import Kind, Machine, State, Use
 
-# A core uses 4 W at 2 GHz and 1 W at 1 GHz. There are 10 cores, and 20 W of other parts.
+# A busy core uses 4 W at 2 GHz and 1 W at 1 GHz. Ten of the twelve cores are workers: two for
+# each of five groups. The other parts of the processors use 20 W.
 PLAIN = Machine(
     name="ten cores",
     source="",
     groups=5,
     cores=12,
-    workers=(Kind("downstream", 1, 8.0), Kind("upstream", 1, 2.0)),
+    workers=(Kind("downstream", cores=1, gbps=8.0), Kind("upstream", cores=1, gbps=2.0)),
     upstream_share=0.25,
     peak_gbps=40.0,
-    states=(State(1.0, 1.0, 0.8, 0.2), State(2.0, 4.0, 3.0, 0.5)),
+    states=(
+        State(ghz=1.0, busy=1.0, polling=0.8, paused=0.2),
+        State(ghz=2.0, busy=4.0, polling=3.0, paused=0.5),
+    ),
     rest_watts=20.0,
     platform_watts=100.0,
     platform_factor=1.5,
@@ -37,17 +41,19 @@ def test_watts_of_a_core() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hertz", "busy", "paused"),
+    ("hertz", "busy_watts", "paused_watts"),
     [(1.25e9, 1.75, 0.275), (1.5e9, 2.5, 0.35), (0.1e9, 1.0, 0.2), (9e9, 4.0, 0.5), (0, 1.0, 0.2)],
 )
-def test_watts_between_and_beyond_states(hertz: float, busy: float, paused: float) -> None:
-    assert model.core_watts(PLAIN, busy=1, paused=0, hertz=hertz) == pytest.approx(busy)
-    assert model.core_watts(PLAIN, busy=0, paused=1, hertz=hertz) == pytest.approx(paused)
+def test_watts_between_and_beyond_states(
+    hertz: float, busy_watts: float, paused_watts: float
+) -> None:
+    assert model.core_watts(PLAIN, busy=1, paused=0, hertz=hertz) == pytest.approx(busy_watts)
+    assert model.core_watts(PLAIN, busy=0, paused=1, hertz=hertz) == pytest.approx(paused_watts)
 
 
 def test_watts_of_a_machine() -> None:
     assert model.watts(PLAIN, busy=1, paused=0, hertz=2e9) == pytest.approx(20 + 10 * 4)
-    # One of three workers is busy and fast, two pause and are slow. They represent all ten cores.
+    # A sample of three workers: one busy and fast, two paused and slow. It is scaled to all ten.
     uses = [Use(1, 0, 2e9), Use(0, 1, 1e9, 2)]
     assert model.cpu_watts(PLAIN, uses) == pytest.approx(20 + 10 * (4 + 2 * 0.2) / 3)
     assert model.platform_watts(PLAIN, 60.0) == pytest.approx(100 + 1.5 * 60)
@@ -60,7 +66,7 @@ def test_impossible_shares_are_refused(busy: float, paused: float) -> None:
         model.core_watts(PLAIN, busy=busy, paused=paused, hertz=2e9)
 
 
-def test_machine_without_workers_is_refused() -> None:
+def test_empty_sample_of_workers_is_refused() -> None:
     with pytest.raises(ValueError, match="no worker"):
         model.cpu_watts(PLAIN, [])
 
@@ -77,7 +83,7 @@ def test_loads_of_workers() -> None:
     ("load", "ghz"), [(0, 1), (0.4, 1), (0.4001, 2), (0.8, 2), (0.81, 2), (1, 2)]
 )
 def test_governor_keeps_a_fifth_idle(load: float, ghz: float) -> None:
-    """At 1 GHz a load counts twice. Above 0.8 the highest frequency is used."""
+    """`load` is the busy share at 2 GHz. It doubles at 1 GHz, where 0.8 is the most."""
     assert model.slowest(PLAIN, load).ghz == ghz
 
 
@@ -88,50 +94,52 @@ def test_governor_has_a_lowest_frequency() -> None:
     assert model.slowest(replace(machine, governor_ghz=3.0), 0.0).ghz == 2.0
 
 
-def test_share_of_frequency() -> None:
+def test_share_of_highest_frequency_becomes_hertz() -> None:
     assert model.scaled_hertz(PLAIN, 0.75) == pytest.approx(1.5e9)
 
 
 # --- calibration ---------------------------------------------------------------------------------
 
 
-def near_idle_of(switching: float, voltage: float, remaining: float) -> calibrate.NearIdle:
-    """What ten idle cores save from 2 to 1 GHz: half the clock, voltage squared."""
+def near_idle_of(switching: float, voltage: float, kept: float) -> calibrate.NearIdle:
+    """Watts that ten idle cores save by pauses, by 1 instead of 2 GHz, and by both. `switching`:
+    watts of a core at 2 GHz; `voltage` at 1 GHz, `kept` in pauses: shares."""
     slow = switching * voltage**2 / 2
     return calibrate.NearIdle(
         cpu=100.0,
-        pauses=10 * switching * (1 - remaining),
+        pauses=10 * switching * (1 - kept),
         frequency=10 * (switching - slow),
-        both=10 * (switching - remaining * slow),
+        both=10 * (switching - kept * slow),
     )
 
 
 @pytest.mark.parametrize(
-    ("switching", "voltage", "remaining"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
+    ("switching", "voltage", "kept"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
 )
-def test_calibration_finds_known_values(switching: float, voltage: float, remaining: float) -> None:
-    result = calibrate.solve(near_idle_of(switching, voltage, remaining), 10, 1.0, 1.0, 0.5)
+def test_calibration_finds_known_values(switching: float, voltage: float, kept: float) -> None:
+    result = calibrate.solve(near_idle_of(switching, voltage, kept), 10, 1.0, 1.0, 0.5)
     assert result.watts == pytest.approx(switching)
     assert result.voltage == pytest.approx(voltage)
-    assert result.kept == pytest.approx(remaining, abs=1e-9)
+    assert result.kept == pytest.approx(kept, abs=1e-9)
     assert result.rest == pytest.approx(100 - 10 * switching)
 
 
 def test_calibration_of_energy_paper() -> None:
-    """The paper's points with all cores idle: 62, 71 and 90 W of 260 W, 56 cores, 0.8 of 1.8 GHz.
+    """The paper's savings near idle: pauses 62 W, 0.8 instead of 1.8 GHz 71 W, both 90 W, of 260 W
+    for 56 cores. Unlike config/power.yaml, all time counts as idle.
 
-    Pauses save 62 W when fast and 90 - 71 = 19 W when slow, so 0.3065 of the switching power is
-    left when slow. The 71 W saved are the other 0.6935 of it: 102.38 W, or 1.828 W per core. Pauses
-    end 62 of 102.38 W."""
+    Pauses save 62 W at 1.8 GHz, and 90 - 71 = 19 W at 0.8 GHz. So 19/62 = 0.3065 of the switching
+    power remains at 0.8 GHz, and the saved 71 W are the other 0.6935: 102.37 W in all, 1.828 W per
+    core. A pause saves 62 of 102.37 W, so 0.3944 is kept."""
     result = calibrate.solve(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
-    assert result.watts == pytest.approx(1.8282, abs=2e-4)
-    assert result.kept == pytest.approx(0.3944, abs=2e-4)
-    assert result.voltage == pytest.approx(math.sqrt(0.30645 * 1.8 / 0.8), abs=2e-4)
-    assert result.rest == pytest.approx(157.62, abs=0.01)
+    assert result.watts == pytest.approx(71 / (1 - 19 / 62) / 56)
+    assert result.kept == pytest.approx(0.3944, abs=5e-5)
+    assert result.voltage == pytest.approx(math.sqrt(19 / 62 * 1.8 / 0.8))
+    assert result.rest == pytest.approx(157.628, abs=5e-4)
 
 
 def test_states_follow_clock_and_voltage() -> None:
-    """Halfway, the voltage is 0.9 and the clock 0.75 of the highest."""
+    """The voltage is linear in the frequency: 0.8 at 1 GHz, 0.9 at 1.5 GHz. Watts are c V^2 f."""
     result = calibrate.states(calibrate.Switching(2.0, 0.8, 0.25, 0), [1.0, 1.5, 2.0])
     assert [state.busy for state in result] == pytest.approx([2 * 0.5 * 0.64, 2 * 0.75 * 0.81, 2.0])
     assert all(state.polling == state.busy for state in result)
@@ -143,9 +151,9 @@ def test_states_follow_clock_and_voltage() -> None:
     [
         calibrate.NearIdle(260, 62, 71, 71),  # pauses save nothing when slow
         calibrate.NearIdle(260, 62, 71, 60),
-        calibrate.NearIdle(260, 62, 71, 140),  # more than when fast
-        calibrate.NearIdle(260, 62, 20, 25),  # more than in total
-        calibrate.NearIdle(100, 62, 71, 90),  # and more than the processors use
+        calibrate.NearIdle(260, 62, 71, 140),  # pauses save more when slow than when fast
+        calibrate.NearIdle(260, 62, 20, 25),  # pauses save more than the switching power
+        calibrate.NearIdle(100, 62, 71, 90),  # switching power above that of the processors
         calibrate.NearIdle(260, 62, 71, 115),  # the voltage would rise for lower frequencies
     ],
 )
@@ -154,30 +162,33 @@ def test_contradicting_savings_are_refused(near_idle: calibrate.NearIdle) -> Non
         calibrate.solve(near_idle, 56, 1.0, 1.0, 0.8 / 1.8)
 
 
-def test_proportion_minimizes_squares() -> None:
+def test_fit_factor_minimizes_squares() -> None:
     assert calibrate.fit_factor([1, 2], [2, 4]) == pytest.approx(2)
     assert calibrate.fit_factor([1, 1], [1, 2]) == pytest.approx(1.5)
-    assert calibrate.fit_factor([62, 71, 90], [72, 84, 108]) == pytest.approx(20148 / 16985)
+    assert calibrate.fit_factor([62, 71, 90], [72, 84, 108]) == pytest.approx(
+        20148 / 16985
+    )  # of the paper
 
 
-# --- properties of all calibrated machines -------------------------------------------------------
+# --- properties of calibrated machines: 0.8 to 1.8 GHz, voltages, pauses and governors ------------
 
 LOADS = [n / 40 for n in range(41)]
 
 
 def machines() -> list[Machine]:
     result = []
-    for voltage, remaining, busy, floor in itertools.product(
+    for voltage, kept, busy, floor in itertools.product(
         (0.6, 0.85, 1.0), (0.0, 0.4, 1.0), (0.6, 0.8, 1.0), (0.0, 1.3)
     ):
         ghz = [0.8 + n / 10 for n in range(11)]
-        states = calibrate.states(calibrate.Switching(1.8, voltage, remaining, 0), ghz)
+        states = calibrate.states(calibrate.Switching(1.8, voltage, kept, 0), ghz)
         result.append(replace(PLAIN, states=states, governor_busy=busy, governor_ghz=floor))
     return result
 
 
 def watts_at(machine: Machine, load: float, mode: str) -> float:
-    """Returns the watts if all workers have this load."""
+    """Returns the processors' watts if all workers have this load, of 8 Gbps down and 2 Gbps up.
+    `mode`: of simulate.MODES."""
     down, up = load * 8 * machine.groups, load * 2 * machine.groups
     return simulate.moment(machine, down, up, mode).cpu
 
@@ -190,7 +201,7 @@ def test_more_load_never_uses_less_power(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("machine", machines())
-def test_savings_are_not_negative_and_add_up(machine: Machine) -> None:
+def test_no_saving_needs_more_power(machine: Machine) -> None:
     for load in LOADS:
         none, pauses, frequency, both = (watts_at(machine, load, m) for m in simulate.MODES)
         assert max(pauses, frequency) <= none + 1e-9
