@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures and marks of end-to-end tests. Tests with a mark of OPT_IN_MARKS run only on request."""
+"""Fixtures and marks of end-to-end tests. Tests with a mark of OPT_IN_MARKS run only with -m MARK,
+even if the command line names them."""
 
 import tempfile
 from collections.abc import Iterator
@@ -7,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from e2e.sanitized import REPEAT
+from e2e.sanitized import SANITIZED_REPLAYS
 from wireshark.conftest import tshark as tshark  # skips without tshark
 
+# Name and description. `make tutorials` runs these tests.
 OPT_IN_MARKS = {"compiles": "compiles the project in a copy"}
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Folder with a short path, for UNIX sockets. It is removed after the test in any case."""
+    """Folder with a short path, as the path of a UNIX socket has at most 107 bytes. It is removed
+    after the test, also after a failed one."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         yield Path(name)
 
@@ -34,4 +37,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    REPEAT.marked = item.get_closest_marker("replay") is not None
+    """Tells vcmtsd() of running.py whether to repeat the replays of this test: e2e/sanitized.py."""
+    SANITIZED_REPLAYS.marked = item.get_closest_marker("replay") is not None

@@ -79,7 +79,7 @@ def vcmtsd(*arguments: str | Path) -> Completed:
     """Runs vcmtsd, and replays once more with sanitizers where sanitized.py requires it."""
     files = sanitized.Outputs(arguments)
     done = run([program("vcmtsd"), *arguments])
-    if sanitized.REPEAT.applies_to(arguments):
+    if sanitized.SANITIZED_REPLAYS.applies_to(arguments):
         written = files.collect()
         repeated = run([sanitized.program(), *arguments])
         assert (repeated.status, repeated.stdout, repeated.messages) == (

@@ -17,7 +17,7 @@ OUTPUT_OPTIONS = ("--answers", "--control-out", "--network-out", "--rphy-out", "
 
 
 @dataclass
-class Repetition:
+class SanitizedReplays:
     """`marked`: the current test has mark `replay`; conftest.py sets it."""
 
     marked: bool = False
@@ -26,7 +26,7 @@ class Repetition:
         return bool(FOLDER) and self.marked and arguments[:1] == ("replay",)
 
 
-REPEAT = Repetition()
+SANITIZED_REPLAYS = SanitizedReplays()
 
 
 def program() -> Path:
