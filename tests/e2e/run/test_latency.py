@@ -20,21 +20,22 @@ from vcmts.telemetry.plane import Plane
 from vcmts.telemetry.plane import plane as connect_plane
 from vcmts.witness.pcapfile import records_of, write_pcap
 
-SLOW = IPv4Address("10.0.0.9")  # channel 22 alone
-RATE = 37.5e6
-PACKETS, SIZE = 64, 1400  # one burst of the receive stage
-LEAD_US = 500  # limit of the scheduler's lead
+SLOW = IPv4Address("10.0.0.9")  # subscriber of sg-small.yaml behind channel 22 alone
+RATE = 37.5e6  # bit/s of channel 22
+PACKETS = 64  # one burst of the receive stage
+SIZE = 1400  # bytes of a frame without CRC
+LEAD_US = 500  # SCHEDULER_LEAD_NS: a channel gets work at most so far ahead of its rate
 
 
 @dataclass(frozen=True)
 class Measurement:
-    latency: dict[str, Any]
+    latency: dict[str, Any]  # pipeline_latency_us of the summary
     out: Path  # capture of the R-PHY port
 
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    """A capture of packets of one instant for a slow channel."""
+    """A capture of one burst of packets to SLOW. They wait up to 19 ms in its queue."""
     path = tmp_path / "in.pcap"
     write_pcap(path, records_of([udp_frame(SLOW, SIZE, n) for n in range(PACKETS)]))
     return path
@@ -48,6 +49,7 @@ def wait_for_latency(client: Plane, packets: int) -> None:
 
 
 def is_ordered(latency: dict[str, Any]) -> bool:
+    """Whether the percentiles ascend up to the maximum, which the mean does not exceed."""
     quantiles = [latency[key] for key in telemetry_latency.KEYS[1:]]
     return quantiles == sorted(quantiles) and 0 < latency["mean"] <= latency["max"]
 
@@ -81,12 +83,12 @@ def test_latency_includes_queue_time(config: Path, capture: Path, tmp_path: Path
     latency = measure(config, capture, tmp_path).latency
     delays = list(accumulate([SIZE * 8e6 / RATE] * PACKETS))
     assert latency["max"] > delays[-1] - LEAD_US
-    # the histogram rounds
+    # The histogram keeps three digits of a time.
     assert latency["mean"] > 0.99 * (sum(delays) / PACKETS - LEAD_US)
 
 
-def test_latency_is_optional(config: Path, capture: Path, tmp_path: Path) -> None:
-    """Without --latency, telemetry and summary have no latency, and a reset has no effect."""
+def test_latency_is_off_by_default(config: Path, capture: Path, tmp_path: Path) -> None:
+    """Without --latency, telemetry returns no latency, even to a reset; the summary has null."""
     summary = tmp_path / "summary.json"
     ports = pcap_ports(capture, tmp_path / "out.pcap")
     with serve("--config", config, "--json", summary, *ports) as run:
