@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that lines of vcmtsd and of `vcmts pod` do not mix in a container's log."""
+"""Tests that lines of vcmtsd and of `vcmts pod` do not mix in a container's log, and that errors of
+vcmtsd are kept for the termination message."""
 
 import os
 import subprocess
@@ -13,7 +14,7 @@ from vcmts.pod import child
 from vcmts.pod.child import Child
 from vcmts.pod.voice import Voice
 
-ERROR = '{"level":"error","message":"port x: no driver"}'
+ERROR = '{"level":"error","message":"port x: no driver"}'  # of vcmtsd with JSON logs
 
 
 class ChildStub(Child):
@@ -28,6 +29,7 @@ class ChildStub(Child):
         self.close = stderr.close
 
     def write(self, text: str) -> None:
+        """Writes to the pipe as vcmtsd would, and passes on the complete lines."""
         os.write(self.writer, text.encode())
         self.pass_on()
 
@@ -41,41 +43,47 @@ def stub() -> Iterator[ChildStub]:
         os.close(stub.writer)
 
 
-def test_own_line_follows_vcmtsd_line(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
+def test_own_line_does_not_split_a_line_of_vcmtsd(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str]
+) -> None:
     stub.write("first\n" + ERROR[:20])
     stub.pass_on()  # no more data yet
     stub.voice.say("notice", "ours")
     stub.write(ERROR[20:] + "\n")
     first, own_line, error = capfd.readouterr().err.splitlines()
     assert first == "first" and own_line.startswith("{") and '"ours"' in own_line and error == ERROR
-    assert stub.voice.worst == ["first", "port x: no driver"]
+    assert stub.voice.errors == ["first", "port x: no driver"]
 
 
-def test_partial_last_line_is_printed(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
+def test_partial_line_is_printed_when_the_pipe_closes(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str]
+) -> None:
     stub.write("cut sho")
     os.close(stub.writer)
     stub.finish()
     assert not stub.open
-    assert capfd.readouterr().err == "cut sho\n" and stub.voice.worst == ["cut sho"]
+    assert capfd.readouterr().err == "cut sho\n" and stub.voice.errors == ["cut sho"]
 
 
-def test_incomplete_last_line_is_printed_while_the_pipe_is_open(
+def test_partial_line_is_printed_once_if_another_process_has_the_pipe(
     stub: ChildStub, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """vcmtsd has ended, but a process that it started still has its stderr."""
     stub.write("cut sho")
     stub.finish()
     stub.finish()
     assert stub.open
-    assert capfd.readouterr().err == "cut sho\n" and stub.voice.worst == ["cut sho"]
+    assert capfd.readouterr().err == "cut sho\n" and stub.voice.errors == ["cut sho"]
 
 
 def test_long_line_is_printed_in_pieces(
     stub: ChildStub, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """LINE_MOST limits the memory for a line that does not end."""
     monkeypatch.setattr(child, "LINE_MOST", 8)
     stub.write("12345678")
     assert capfd.readouterr().err == ""
     stub.write("9")
     stub.write("end\n")
     assert capfd.readouterr().err == "123456789\nend\n"
-    assert stub.voice.worst == ["123456789", "end"]
+    assert stub.voice.errors == ["123456789", "end"]

@@ -26,6 +26,7 @@ from vcmts.pod.render import RefusedError, Source, rendered
 from vcmts.pod.variables import PodError
 from vcmts.system.files import Files
 
+# A container with cores 1 to 3 and their hyper-thread siblings 9 to 11.
 SMT = HostSpec(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
 
 
@@ -34,10 +35,12 @@ def machine(folder: Path, spec: HostSpec) -> Machine:
 
 
 def groups(count: int, layout: str | None = None) -> list[dict[str, Any]]:
+    """Groups as `vcmtsd check --json` reports them. `layout`: of the configuration."""
     return [{"service_group": n, "layout": layout, "upstream": 1} for n in range(1, count + 1)]
 
 
 def source(folder: Path, spec: HostSpec, text: str, **environment: str) -> Source:
+    """A mounted configuration in a container on a machine. A folder can have only one."""
     (folder / "run").mkdir()
     (folder / "vcmts.yaml").write_text(text, encoding="utf-8")
     files = Files(write_host(folder / "machine", spec))
@@ -51,8 +54,8 @@ def source(folder: Path, spec: HostSpec, text: str, **environment: str) -> Sourc
 
 
 @pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
-def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
-    """vcmtsd makes the same placement of the layout and a list of cores."""
+def test_groups_are_placed_as_by_vcmtsd(tmp_path: Path, layout: str) -> None:
+    """vcmtsd places groups alike if its configuration has the layout and the same cores."""
     upstreams = [True, False, True, True]
     result = rendered(
         source(
@@ -86,7 +89,8 @@ def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
     ("count", "layout"),
     [(1, "1us1t_1ds2t"), (2, "2us1t_1ds2t"), (4, "combined"), (5, "combined"), (10, "combined2")],
 )
-def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) -> None:
+def test_first_layout_that_fits_is_chosen(tmp_path: Path, count: int, layout: str) -> None:
+    """LAYOUTS are in order of throughput per group."""
     actual = assign_groups(machine(tmp_path, SMT), groups(count), None)
     assert actual.layout.name == layout
     assert actual.main_core == 1 and set(actual.polling()) <= {2, 3, 9, 10, 11}
@@ -100,6 +104,10 @@ def test_too_few_cores_are_refused(tmp_path: Path) -> None:
         PodError, match="for 3 service groups with 1us1t_1ds1t; these suffice for 2"
     ):
         assign_groups(host, groups(3, "1us1t_1ds1t"), None)
+
+
+def test_different_layouts_are_refused(tmp_path: Path) -> None:
+    host = machine(tmp_path, SMT)
     with pytest.raises(PodError, match="found combined, none, allowed: the same for all"):
         assign_groups(host, [*groups(1), *groups(1, "combined")], None)
 
@@ -125,7 +133,8 @@ def test_added_groups_do_not_move_others(tmp_path: Path) -> None:
     assert all(one.lower_mac is None for one in new)
 
 
-def test_core_0_is_counted() -> None:
+def test_lower_mac_may_use_core_0() -> None:
+    """None is the core of the upper MAC."""
     assert GroupCores(3, 0, 2).cores() == {0, 2, 3}
     assert GroupCores(3, None, 2).cores() == {2, 3}
 
@@ -139,7 +148,9 @@ def test_split_siblings_are_refused(tmp_path: Path) -> None:
     assert polling_machine(split, split=True) == split
 
 
-def test_shared_cores_are_reported(tmp_path: Path) -> None:
+def test_shared_cores_and_cpu_limits_are_reported(tmp_path: Path) -> None:
+    """Without cores of its own, a container with a limit of 2.5 CPUs polls on 2 cores. `quota`: as
+    in cpu.max, us of CPU time per period in us."""
     host = machine(tmp_path, replace(SMT, cpuset="", affinity="", quota="250000 100000"))
     assert polling_machine(host, split=False).usable == {0, 1}
     assert sharing_warning(host).startswith(
@@ -152,18 +163,19 @@ def test_shared_cores_are_reported(tmp_path: Path) -> None:
         polling_machine(half, split=False)
 
 
-NAMED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
+# Core 7 is outside of the container.
+CONFIGURED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
 
 
 def test_configured_cores_are_replaced(tmp_path: Path) -> None:
     """The cores of a container are not known in advance."""
-    result = rendered(source(tmp_path, SMT, server_yaml(NAMED, [True, True])))
+    result = rendered(source(tmp_path, SMT, server_yaml(CONFIGURED, [True, True])))
     assert result.facts["placement"]["main_core"] == 1
     assert {w["core"] for w in result.facts["placement"]["workers"]} <= {2, 3, 9, 10, 11}
 
 
-def test_configured_cores_can_be_kept(tmp_path: Path) -> None:
-    fixed = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), assign=False)
+def test_kept_cores_outside_the_container_are_refused(tmp_path: Path) -> None:
+    fixed = replace(source(tmp_path, SMT, server_yaml(CONFIGURED, [True, True])), assign=False)
     with pytest.raises(RefusedError) as refused:
         rendered(fixed)
     assert "found" in refused.value.mistakes[0] and "allowed: 1-3,9-11" in refused.value.mistakes[0]
@@ -212,7 +224,8 @@ def test_invalid_configuration_is_refused(tmp_path: Path, written: bytes) -> Non
 
 
 def test_profiles_are_written(tmp_path: Path) -> None:
-    """Each in the only writable folder, with its own service group ID."""
+    """A missing file profiles/NAME/sg-N.yaml of the run folder, the only writable folder, is
+    generated: service group N of profile NAME."""
     name = "6ofdm-0sc-qam_2cms_none"
     ports = "ports: {network: {device: net_null0}, rphy: {device: net_null1}}"
     text = "service_groups:\n" + "".join(
@@ -229,6 +242,7 @@ def test_unknown_profile_is_refused(tmp_path: Path) -> None:
 
 
 def test_huge_pages_must_suffice(tmp_path: Path) -> None:
+    """Free pages of one size, within the cgroup's limit (v2 and v1), must reach the MB (2^20)."""
     files = Files(tmp_path)
     with pytest.raises(PodError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
         pages.check(files, 100)

@@ -143,9 +143,9 @@ def why_ended(status: int, voice: Voice) -> str:
         return "vcmtsd was killed: did it exceed the pod's memory limit?"
     if status < 0:
         return f"vcmtsd ended by {signal.Signals(-status).name}"
-    if not voice.worst:
+    if not voice.errors:
         return f"vcmtsd ended with status {status}"
-    return voice.worst[-1]  # libraries print theirs first
+    return voice.errors[-1]  # libraries print theirs first
 
 
 def exit_status(status: int) -> int:

@@ -13,7 +13,7 @@ from vcmts.secret import hide_keys
 
 TERMINATION_LOG = "/dev/termination-log"
 MESSAGE_MOST = 2048  # bytes: the kubelet keeps 4096
-WORST_MOST = 16  # error lines of vcmtsd that are kept
+ERRORS_MOST = 16  # error lines of vcmtsd that are kept
 
 
 def join_lines(text: str) -> str:
@@ -32,7 +32,7 @@ class Voice:
     """The log, and the last errors of vcmtsd."""
 
     json: bool
-    worst: list[str] = field(default_factory=list)  # the last error lines of vcmtsd
+    errors: list[str] = field(default_factory=list)  # the last error lines of vcmtsd
     overdue: str = ""  # message that vcmtsd did not end and was killed
 
     def say(self, level: str, message: str) -> None:
@@ -54,7 +54,7 @@ class Voice:
                 return
             message = str(entry.get("message", ""))
         if message.strip():
-            self.worst = [*self.worst, join_lines(message)][-WORST_MOST:]
+            self.errors = [*self.errors, join_lines(message)][-ERRORS_MOST:]
 
 
 def write_termination_message(message: str, environment: dict[str, str] | None = None) -> None:
