@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ def rendered_fixture(render: Renderer, request: pytest.FixtureRequest) -> Render
 
 @pytest.mark.parametrize("release", ["1.27", "1.31", "1.37"])
 def test_kubernetes_schemas_accept_objects(rendered: Rendered, release: str) -> None:
-    """Unknown keys are errors."""
+    """In objects of each values file in ci/. `strict` makes unknown keys errors."""
     validate = pytest.importorskip("kubernetes_validate", reason="devtools/install-deps chart")
     for one in rendered.objects:
         if one["kind"] not in CUSTOM_KINDS:
@@ -70,7 +69,8 @@ def test_pods_are_guaranteed(rendered: Rendered) -> None:
 
 
 def security_violations(pod: Json, container: Json) -> list[str]:
-    """Returns the rules of the Pod Security level "restricted" that a pod breaks."""
+    """Returns what breaks the Pod Security level "restricted", or is a capability or a volume that
+    the chart does not need. It does not check host ports, sysctls and SELinux."""
     both = [pod["securityContext"], container["securityContext"]]
     result = []
     if not any(context.get("runAsNonRoot") for context in both):
@@ -93,7 +93,7 @@ def security_violations(pod: Json, container: Json) -> list[str]:
     return result
 
 
-def test_pods_are_restricted_except_for_root(render: Renderer) -> None:
+def test_pods_are_restricted_unless_root_is_set(render: Renderer) -> None:
     for path in CI:
         rendered = render(None, path)
         pod, container = rendered.pod(), rendered.container()
@@ -106,7 +106,7 @@ def test_pods_are_restricted_except_for_root(render: Renderer) -> None:
         assert written <= {"run", "hugepages"}
 
 
-def test_root_has_the_named_capabilities(render: Renderer) -> None:
+def test_capabilities_are_added_for_root_only(render: Renderer) -> None:
     def added(**values: Any) -> object:
         return render(one_group(**values)).container()["securityContext"]["capabilities"].get("add")
 
@@ -117,7 +117,7 @@ def test_root_has_the_named_capabilities(render: Renderer) -> None:
     assert added(root=True, capabilities=[]) is None
 
 
-def test_openshift_sets_the_user(render: Renderer) -> None:
+def test_user_ids_are_left_to_openshift(render: Renderer) -> None:
     known = ["security.openshift.io/v1"]
 
     def users(**more: Any) -> Json:
@@ -149,7 +149,7 @@ def test_probes_request_paths_of_the_metrics_port(rendered: Rendered) -> None:
 
 
 def test_changed_configuration_keeps_the_pod_template(render: Renderer) -> None:
-    """So pods are not restarted, and reload the mounted files."""
+    """A changed template would restart pods. They reload their mounted files instead."""
     before = render(one_group(server={"maxGroups": 4}))
     changes: list[Json] = [
         {"defaults": {"config": {"rate_limit": "5 Gbps"}}},
@@ -163,6 +163,7 @@ def test_changed_configuration_keeps_the_pod_template(render: Renderer) -> None:
 
 
 def with_secrets(groups: int, names: int) -> Json:
+    """Values with one pod per group, and `names` Secrets of the operator: sg-1, sg-2, ..."""
     return one_group(
         mode="separate",
         defaults={"profile": ""},
@@ -172,7 +173,8 @@ def with_secrets(groups: int, names: int) -> Json:
 
 
 def test_added_pod_keeps_the_pod_template(render: Renderer) -> None:
-    """If its Secret is already named. A removed group keeps the template likewise."""
+    """The template depends on the named Secrets, not on the number of groups. An operator who names
+    Secrets in advance can add groups without a restart of running pods."""
 
     def template(groups: int, names: int) -> Json:
         result: Json = render(with_secrets(groups, names)).one("StatefulSet")["spec"]["template"]
@@ -183,7 +185,8 @@ def test_added_pod_keeps_the_pod_template(render: Renderer) -> None:
 
 
 def test_configuration_file_has_the_name_of_its_pod(render: Renderer) -> None:
-    """So no pod lacks its file when groups are added or removed."""
+    """All pods have one template, so $(POD_NAME) selects the file. Groups that are added or removed
+    change the file of no other pod."""
     charts = [render(with_secrets(groups, 2)) for groups in (1, 2)]
     assert [sorted(chart.configurations()) for chart in charts] == [
         ["vcmts-0.yaml"],
@@ -195,12 +198,12 @@ def test_configuration_file_has_the_name_of_its_pod(render: Renderer) -> None:
     assert all(argument in chart.container()["args"] for chart in charts)
 
 
-def test_existing_config_map_has_a_file_per_pod(render: Renderer) -> None:
+def test_existing_config_map_names_files_by_pod_if_there_are_several(render: Renderer) -> None:
     def named(groups: int) -> list[str]:
         rendered = render({**with_secrets(groups, 2), "existingConfigMap": "mine"})
         return [one for one in rendered.container()["args"] if one.startswith("--config=")]
 
-    assert named(1) == []  # `vcmts pod` looks for vcmts.yaml
+    assert named(1) == []  # one pod: `vcmts pod` reads vcmts.yaml, its default
     assert named(2) == ["--config=/etc/vcmts/config/$(POD_NAME).yaml"]
 
 
@@ -231,6 +234,7 @@ def test_monitoring_objects_are_the_projects_files(render: Renderer) -> None:
 
 
 def test_reference_rules_are_optional(render: Renderer) -> None:
+    """rules.reference adds rules that record metrics under the reference system's names."""
     rules = {"enabled": True, "reference": True}
     rendered = render(one_group(monitoring={"rules": rules}))
     expected = []
@@ -263,7 +267,7 @@ def test_memory_and_huge_pages_are_requested(render: Renderer) -> None:
     assert limits(memory={"amount": "3Gi"})["memory"] == "3072Mi"
 
 
-def test_requested_huge_pages_are_required(render: Renderer) -> None:
+def test_pods_with_huge_pages_do_not_start_without_them(render: Renderer) -> None:
     must = "--huge-pages=must"
     with_pages, without = render(one_group()), render(one_group(hugePages={"size": "none"}))
     assert must in with_pages.container()["args"]
@@ -280,12 +284,13 @@ def test_notes_have_the_health_command(render: Renderer) -> None:
     assert environment["VCMTS_METRICS_PORT"] == "9999"
 
 
+# Keys whose values are names; "7" is a Secret's file, "07" a dashboard's label.
 NAME_KEYS = {"name", "serviceName", "serviceAccountName", "priorityClassName", "runtimeClassName"}
 NAME_KEYS |= {"app.kubernetes.io/name", "app.kubernetes.io/instance", "matchNames", "7", "07"}
 
 
 def names(part: Any) -> Iterator[tuple[object, object]]:
-    """Yields keys that are names or have names as values."""
+    """Yields key and value of each entry, at any depth, whose key is in NAME_KEYS."""
     if isinstance(part, dict):
         yield from ((key, value) for key, value in part.items() if str(key) in NAME_KEYS)
     for inner in part.values() if isinstance(part, dict) else part:
@@ -294,6 +299,7 @@ def names(part: Any) -> Iterator[tuple[object, object]]:
 
 
 def test_numeric_names_are_strings(render: Renderer) -> None:
+    """Templates must quote names: without quotes YAML reads 07 as a number."""
     on: Json = {"enabled": True}
     monitoring = {"serviceMonitor": on, "rules": on, "dashboards": {**on, "label": "07"}}
     values = one_group(
@@ -319,7 +325,7 @@ def test_numeric_names_are_strings(render: Renderer) -> None:
         assert {key for key, _ in result} >= {"7", "07", "matchNames"}
 
 
-def test_release_name_is_in_all_names(render: Renderer, tmp_path: Path) -> None:
+def test_names_have_the_release_or_the_override(render: Renderer) -> None:
     rendered = render(one_group(), release="plant")
     assert {one["metadata"]["name"] for one in rendered.objects} == {"plant-vcmts"}
     assert "statefulset/plant-vcmts" in rendered.notes

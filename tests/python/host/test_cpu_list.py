@@ -13,9 +13,10 @@ from vcmts.system import cpu_list
 from vcmts.system.cpu_list import ListError
 from vcmts.system.files import Files
 
-LAST = 15
-# From lib/test_bitmap.c and kernel-parameters.rst, for CPUs 0 to 15.
-GOOD = {
+LAST = 15  # the last possible CPU, which N means
+# From lib/test_bitmap.c and kernel-parameters.rst. CPUs are in the order of the list. A-B:U/G are
+# the first U CPUs of each G.
+VALID = {
     "": [],
     "\n": [],
     "0": [0],
@@ -42,19 +43,20 @@ GOOD = {
     "0-3:1/N": [0],
     "1,2,10-14:2/4": [1, 2, 10, 11, 14],
 }
-WRONG = [
+# The kernel ignores the case of "all", but not of "N".
+INVALID = [
     "-1", "--1", "1-", "0--1", "3-2", "N-0", "a", "0x1", "1-2-3", "1;2", "(null)", "allx", "all-3",
     "16", "0-16", "99999999999", "0-3:", "0-3:1", "0-3:1/", "0-3:/1", "0-3:1/0", "0-3:0/0",
     "0-3:2/1", "0-3:1/2/3", "5:1/2", "N:1/1", "n", "1 -2",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", GOOD)
+@pytest.mark.parametrize("text", VALID)
 def test_valid_list_is_parsed(text: str) -> None:
-    assert list(cpu_list.cpus(text, LAST)) == GOOD[text]
+    assert list(cpu_list.cpus(text, LAST)) == VALID[text]
 
 
-@pytest.mark.parametrize("text", WRONG)
+@pytest.mark.parametrize("text", INVALID)
 def test_invalid_list_is_refused(text: str) -> None:
     for whole in (text, f"1,{text}", f"{text},1"):
         with pytest.raises(ListError):
@@ -62,7 +64,7 @@ def test_invalid_list_is_refused(text: str) -> None:
         assert cpu_list.cpus_or_none(whole, LAST) == ()
 
 
-def test_unknown_last_cpu_refuses_n_and_all() -> None:
+def test_n_and_all_are_refused_if_the_last_cpu_is_unknown() -> None:
     assert cpu_list.cpus("0-3,1000") == (0, 1, 2, 3, 1000)
     for text in ("N", "0-N", "all", "0-99999999"):
         with pytest.raises(ListError):
@@ -76,9 +78,9 @@ def test_unknown_last_cpu_refuses_n_and_all() -> None:
         ("managed_irq,domain,1-N", "managed_irq domain", list(range(1, 16))),
         ("managed_irq,1-2", "managed_irq", [1, 2]),
         ("nohz,domain,1-7:1/2", "nohz domain", [1, 3, 5, 7]),
-        ("strange,2", "domain", [2]),  # skipped
-        ("str4nge,2", "", []),
-        ("all", "domain", []),  # an unknown flag
+        ("strange,2", "domain", [2]),  # an unknown flag of letters is skipped
+        ("str4nge,2", "", []),  # an invalid flag: the kernel ignores the argument
+        ("all", "domain", []),  # a flag, as it begins with a letter, and no list
         ("domain,all", "domain", []),
         ("domain", "domain", []),
         ("nohz", "domain", []),
@@ -87,6 +89,7 @@ def test_unknown_last_cpu_refuses_n_and_all() -> None:
     ],
 )
 def test_isolcpus_is_parsed(value: str, flags: str, cpus: list[int]) -> None:
+    """`cpus` are the listed CPUs. The flag domain isolates them, and is the default."""
     result = cpu_list.isolcpus(value, LAST)
     assert (set(result[0]), list(result[1])) == (set(flags.split()), cpus)
 
@@ -107,13 +110,14 @@ def test_isolcpus_is_parsed(value: str, flags: str, cpus: list[int]) -> None:
 def test_kernel_arguments_isolate_cores(
     cmdline: str, isolated: list[int], tickless: list[int], tmp_path: Path
 ) -> None:
-    """`vcmts host plan` expects the cores that `vcmts host check` reports after the restart."""
+    """Of several arguments with one effect the kernel applies the first valid one."""
     files = Files(tmp_path, MACHINES["server"](tmp_path).ask)
     for name, cores in (("isolcpus", isolated), ("nohz_full", tickless)):
         assert arguments.cores_named(files, cmdline.split(), name) == set(cores)
 
 
 def test_last_cpu_is_the_last_possible_one(tmp_path: Path) -> None:
+    """N is the last possible CPU, even if it is not present or online."""
     MACHINES["server"](tmp_path)
     files = Files(tmp_path)
     assert host_machine.last_possible(files) == 15
