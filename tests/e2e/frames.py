@@ -57,7 +57,8 @@ def ipv4_packet(
     total_length: int | None = None,
     version_ihl: int | None = None,
 ) -> bytes:
-    """Total length, and version with IHL, are correct unless given. The checksum is correct."""
+    """Total length, and version with IHL, are correct unless given. The checksum is correct.
+    `fragment`: the field of flags and fragment offset."""
     header_length = 20 + len(options)
     header = bytearray(
         struct.pack(
@@ -80,7 +81,7 @@ def ipv4_packet(
 
 
 def ipv6_extension(kind: int, next_header: int, more: int = 0, fragment: int = 0) -> bytes:
-    """An extension header. `more`: units of 8 bytes after the first."""
+    """An extension header. `more`: units of 8 bytes after the first. `fragment`: offset and M flag."""
     if kind == FRAGMENT:
         return struct.pack(">BBHI", next_header, 0, fragment, 0x11223344)
     units = 2 * more if kind == AUTHENTICATION else more  # RFC 4302: units of 4 bytes, minus two
@@ -98,7 +99,7 @@ def ipv6_packet(
     payload_length: int | None = None,
     version: int = 6,
 ) -> bytes:
-    """`extensions`: (kind, units of 8 bytes after the first, fragment word), in their order."""
+    """`extensions`: (kind, units of 8 bytes after the first, fragment offset and M flag)."""
     for kind, more, fragment in reversed(extensions):
         payload = ipv6_extension(kind, protocol, more, fragment) + payload
         protocol = kind

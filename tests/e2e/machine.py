@@ -20,7 +20,8 @@ ARRIVAL_TIMEOUT_US = 100_000
 
 
 def longest_gap_us(report: Json) -> float:
-    """Longest time in us for which a thread was descheduled. `summary`: of a run or a trial."""
+    """Longest time in us for which a thread was descheduled. `report`: the
+    summary of a run, or the answer to a trial."""
     threads = [*report.get("workers", []), *(report[name] for name in DIRECTIONS if name in report)]
     return max(float(thread["descheduled"]["longest_us"]) for thread in threads)
 

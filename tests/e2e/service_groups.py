@@ -77,11 +77,13 @@ def write_config(folder: Path, name: str, tree: Json) -> Path:
 
 
 def sent_to_channels(group: Json) -> Callable[[Record], bool]:
+    """Whether a record of the R-PHY port is for a channel of the group."""
     sessions = {int(channel["session"], 0) for channel in group["channels"]}
     return lambda record: decode_datagram(record.data).session in sessions
 
 
 def sent_by_modems(group: Json) -> Callable[[Record], bool]:
+    """Whether a record of the network port is from a modem of the group."""
     modems = group["modems"]
     addresses = {ipaddress.ip_address(a) for modem in modems for a in modem["addresses"]}
     return lambda record: read_frame(record.data).source in addresses
@@ -97,6 +99,7 @@ def interleave(parts: Sequence[Sequence[bytes]]) -> list[bytes]:
 
 
 def downstream_traffic(groups: Sequence[Json], seed: int, count: int, gap_ns: int) -> list[Record]:
+    """`count`: frames per group; `gap_ns`: between packets."""
     parts = [
         generate(parse_config(to_yaml(group)), seed + number, count)
         for number, group in enumerate(groups)
@@ -105,6 +108,7 @@ def downstream_traffic(groups: Sequence[Json], seed: int, count: int, gap_ns: in
 
 
 def upstream_packets(group: Json, seed: int, count: int) -> list[bytes]:
+    """UEPI packets of `count` frames."""
     sender = UpstreamSender(parse_config(to_yaml(group)), Random(seed))
     for number in range(count):
         stream = sender.random.choice(sender.streams())
@@ -117,5 +121,6 @@ def upstream_packets(group: Json, seed: int, count: int) -> list[bytes]:
 
 
 def upstream_traffic(groups: Sequence[Json], seed: int, count: int, gap_ns: int) -> list[Record]:
+    """`count`: frames per group; `gap_ns`: between packets."""
     parts = [upstream_packets(group, seed + number, count) for number, group in enumerate(groups)]
     return at_intervals(interleave(parts), gap_ns)

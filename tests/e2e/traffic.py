@@ -179,6 +179,7 @@ class Generator:
 
 
 def generate(config: Config, seed: int, count: int, broken: float = 0.0) -> list[bytes]:
+    """`broken`: share of the frames that are truncated or have changed bytes."""
     return list(Generator(config, random.Random(seed)).frames(count, broken))
 
 

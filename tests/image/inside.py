@@ -54,6 +54,6 @@ files = elf_files()
 count, errors = import_modules()
 print(
     json.dumps(
-        {"programs": len(files), "missing": missing(files), "modules": count, "failed": errors}
+        {"elf_files": len(files), "missing": missing(files), "modules": count, "failed": errors}
     )
 )

@@ -268,7 +268,7 @@ def huge_pages_free() -> int:
     return int(re.findall(r"HugePages_Free:\s+(\d+)", text)[0])
 
 
-def no_pods() -> None:
+def wait_for_no_pods() -> None:
     until(lambda: not objects("pods", "-l", "app.kubernetes.io/name=vcmts"), "no pod")
 
 

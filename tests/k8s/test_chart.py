@@ -24,7 +24,7 @@ from k8s.lab import (
     kubectl,
     lab_folder,
     messages,
-    no_pods,
+    wait_for_no_pods,
     objects,
     pod,
     status,
@@ -175,7 +175,7 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
 )
 def test_exit_message_is_the_error(folder: Path, changes: dict[str, object], message: str) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-    no_pods()
+    wait_for_no_pods()
     defaults = yaml.safe_load(values(folder).read_text())["defaults"]
     new = dict(changes.get("defaults", {}))  # type: ignore[call-overload]
     if network := new.pop("network", None):
@@ -189,7 +189,7 @@ def test_exit_message_is_the_error(folder: Path, changes: dict[str, object], mes
 
 def test_uninstall_removes_everything(folder: Path) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-    no_pods()
+    wait_for_no_pods()
     remaining = [
         f"{one['kind']}/{one['metadata']['name']}"
         for one in objects(KINDS, "-l", f"app.kubernetes.io/instance={RELEASE}")

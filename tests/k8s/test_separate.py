@@ -22,7 +22,7 @@ from k8s.lab import (
     kubectl,
     lab_folder,
     messages,
-    no_pods,
+    wait_for_no_pods,
     pod,
     traffic,
     values,
@@ -39,7 +39,7 @@ def folder() -> Iterator[Path]:
     with lab_folder() as path, cpus_for_two_pods():
         yield path
         helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-        no_pods()
+        wait_for_no_pods()
 
 
 def separate(folder: Path, groups: tuple[int, ...] = GROUPS, **more: Any) -> Path:

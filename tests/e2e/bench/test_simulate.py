@@ -46,8 +46,8 @@ def test_pie_keeps_latency_target(rate: int, count: int) -> None:
 
 @pytest.mark.parametrize(("name", "share"), [("light", 0.35), ("heavy", 0.2), ("cubic", 0.15)])
 def test_pie_delay_is_below_tail_drop(name: str, share: float) -> None:
-    """More delay with few senders, which empty the queue: the first drop permits a burst of 142
-    ms."""
+    """`share`: limit of PIE's mean delay, of that of tail drop. It is higher for few senders: they
+    empty the queue, and then PIE permits a burst of 142 ms."""
     case = scenarios.CASES[name].scenario
     pie, tail = (simulate(shorter(case(a), 40, 12)) for a in ("docsis-pie", "tail-drop"))
     assert delays(pie)["mean"] < share * delays(tail)["mean"]

@@ -105,6 +105,7 @@ class ChangeReplay:
         return decode_epochs(self.out, states)
 
     def counts(self, direction: str, kind: str) -> dict[str, int]:
+        """Counts above 0. `kind`: `counters` or `drops`."""
         counts: dict[str, int] = self.stats[direction][kind]
         return {name: count for name, count in counts.items() if count}
 

@@ -71,7 +71,7 @@ IDLE_MODEM_CHANGES = {
 
 
 def is_for_last_modem(frame: bytes) -> bool:
-    """With or without a priority tag."""
+    """Whether the frame, with or without a priority tag, has an address of modem 6."""
     if frame[12:14] == b"\x81\x00":
         frame = frame[:12] + frame[16:]
     ipv4 = IPv4Address("10.0.0.21").packed
@@ -99,6 +99,7 @@ def test_change_of_idle_modem_leaves_output_unchanged(name: str, tmp_path: Path)
 
 
 def burst(address: str, count: int, at: int = 0) -> list[Record]:
+    """Packets of one instant, `at` ns after START_NS."""
     frames = [udp_frame(IPv4Address(address), 1000, n) for n in range(count)]
     return records_of(frames, START_NS + at, 0)
 

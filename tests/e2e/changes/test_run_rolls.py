@@ -55,7 +55,7 @@ class RollScheduler:
         self.other_changes: deque[Action] = deque(other_changes)
 
     def call(self, action: Action) -> None:
-        """May be refused: a removed modem has no association, and a reload restores the keys."""
+        """vcmtsd may refuse the call: a removed modem has no association, and a reload restores the keys."""
         try:
             action()
         except RefusedError:

@@ -52,6 +52,7 @@ class CaptureServer:
 
 
 def config_text() -> str:
+    """A group whose first modem may not receive UDP to port DENIED."""
     text = UPSTREAM.replace("ports: {control: {device: net_null0}}\n", "")
     modem = f'  - mac: "{FIRST_MODEM}"\n'
     assert modem in text

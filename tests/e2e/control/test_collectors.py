@@ -34,7 +34,11 @@ modems:
     security: {{said: 1, cipher: none}}
     service_flows: [{{id: 1, dsid: 1, priority: 0}}]
 """
-LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf and DPDK 22.11
+LIMITS = {
+    "command": 56,
+    "answer": 16384,
+    "values": 256,
+}  # characters and keys: Telegraf, DPDK 22.11
 
 
 @pytest.fixture(scope="module")

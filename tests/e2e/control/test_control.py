@@ -67,7 +67,7 @@ def change_answers(client: Client) -> dict[str, Any]:
             "filter_group.add", filter_group={"id": 9, "rules": [rule]}
         ),
         "filter_group.remove": client.call("filter_group.remove", filter_group={"id": 9}),
-        "upstream_channel.none": None,
+        "upstream_channel.none": None,  # stands for its methods, which this server refuses
         "group.set": client.call("group.set", values={"rate_limit": "9 Gbps"}),
         "group.drain": client.call("group.drain"),
         "group.resume": client.call("group.resume"),

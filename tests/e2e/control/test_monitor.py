@@ -80,9 +80,9 @@ class Observed:
     target: str
     output: str = ""
     names: set[str] = field(default_factory=set)
-    answers: dict[str, QueryResult] = field(default_factory=dict)
-    groups: dict[str, str] = field(default_factory=dict)
-    pages: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, QueryResult] = field(default_factory=dict)  # by names of expressions()
+    groups: dict[str, str] = field(default_factory=dict)  # that dashboards offer, by their text
+    pages: dict[str, str] = field(default_factory=dict)  # of /metrics, by Accept header
     targets_found: list[str] = field(default_factory=list)
     rules: Json = field(default_factory=dict)
     scraped_series: Series = field(default_factory=dict)
@@ -111,7 +111,7 @@ def traffic(config: Path) -> Iterator[None]:
 
 
 def run_queries(seen: Observed, prometheus: Prometheus, node: str) -> None:
-    """Runs all queries that need traffic, and stores their results in `observed`."""
+    """Runs all queries that need traffic, and stores their results in `seen`."""
     seen.names = prometheus.names()
     seen.rules = prometheus.get("rules")["data"]
     queries = {name: grafana_query(one, seen.target, node) for name, one in expressions().items()}

@@ -39,6 +39,7 @@ VALUES: list[Any] = [
     [KEY],
     {KEY: KEY},
 ]
+# Values that are hidden even where no key belongs: a key, or almost one, in one piece.
 LIKE_KEYS = [value for value in VALUES if len(value) != 14 and "::" not in value]
 
 

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -75,7 +75,6 @@ INVALID_FILES = (  # and their messages
 class Pod:
     folder: Path
     process: "subprocess.Popen[str]"
-    seen: list[str] = field(default_factory=list)
 
     def log(self) -> list[dict[str, str]]:
         lines = (self.folder / "log").read_text().splitlines()
@@ -95,8 +94,8 @@ class Pod:
         try:
             with urllib.request.urlopen(self.url() + path, timeout=TIMEOUT) as answer:
                 return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error_line:
-            return error_line.code, error_line.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
 
     def channel_rates(self) -> list[str]:
         with Client(self.folder / "run" / "control.sock", TIMEOUT) as client:
@@ -171,7 +170,7 @@ def start_pod(
 
 
 def check_invalid_files_are_refused(pod: Pod) -> None:
-    """Mounts invalid files, and a valid one with a file of another pod: only that is applied."""
+    """Mounts invalid files, and then a valid one beside a file of another pod."""
     before = pod.refused_changes()
     for number, (invalid, message) in enumerate(INVALID_FILES, start=1):
         mount_files(pod.folder / "config", 10 + number, vcmts=invalid)

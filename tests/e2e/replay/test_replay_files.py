@@ -42,6 +42,7 @@ def pcapng(records: list[Record]) -> bytes:
 
 
 def play(folder: Path, captured: bytes, config: Path = SMALL) -> DownstreamReplay:
+    """Replays the bytes of a capture file. `sent` of the result is SENT for any capture."""
     folder.mkdir(exist_ok=True)
     path = folder / "in.pcap"
     path.write_bytes(captured)

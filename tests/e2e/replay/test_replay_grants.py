@@ -56,7 +56,7 @@ FLOWS = {
 
 @dataclass
 class Requests:
-    """Records with requests, and the requested bytes: (time, flow, bytes)."""
+    """Records with requests, and the requested bytes: (ns after START_NS, flow, bytes)."""
 
     records: list[Record] = field(default_factory=list)
     requested: list[tuple[int, str, int]] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Requests:
 
 @dataclass
 class Messages:
-    """MAPs and UCDs of the output, as (time in ns, session, message)."""
+    """MAPs and UCDs of the output, as (ns after START_NS, session, message)."""
 
     maps: list[tuple[int, int, bytes]] = field(default_factory=list)
     ucds: list[tuple[int, int, bytes]] = field(default_factory=list)
@@ -113,16 +113,16 @@ def read_messages(path: Path) -> Messages:
     messages = Messages()
     known = (*MAP_SESSIONS, CARRIER)
     sessions = {session: Reassembler(sequence_per_flow=True) for session in known}
-    for number, add_record in enumerate(read_pcap(path).records):
-        datagram = decode_datagram(add_record.data)
+    for number, record in enumerate(read_pcap(path).records):
+        datagram = decode_datagram(record.data)
         psp = decode_psp(datagram.payload, 2 if datagram.session == CARRIER else 0)
         assert psp.flow == (MESSAGE_FLOW if datagram.session == CARRIER else 0)
         whole, problems = sessions[datagram.session].push(psp, number)
         messages.problems += problems
-        for add_frame in whole:
-            message = mac_message(datagram.session, add_frame.data)
+        for frame in whole:
+            message = mac_message(datagram.session, frame.data)
             kind = messages.maps if message[18] == MAP else messages.ucds
-            kind.append((add_record.time_ns - START_NS, datagram.session, message))
+            kind.append((record.time_ns - START_NS, datagram.session, message))
     messages.problems += [text for session in sessions.values() for text in session.finish()]
     return messages
 
@@ -144,7 +144,7 @@ def replay(requests: Requests, folder: Path, text: str = CONFIG) -> Replayed:
     config, uepi, ip = folder / "sg.yaml", folder / "uepi.pcap", folder / "ip.pcap"
     out, stats = folder / "depi.pcap", folder / "stats.json"
     config.write_text(text)
-    write_pcap(uepi, sorted(requests.records, key=lambda add_record: add_record.time_ns))
+    write_pcap(uepi, sorted(requests.records, key=lambda record: record.time_ns))
     ways = ("--rphy-in", uepi, "--network-out", ip, "--rphy-out", out, "--stats", stats)
     done = vcmtsd("replay", "--config", config, *ways)
     assert done.status == 0, done.stderr

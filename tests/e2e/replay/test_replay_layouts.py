@@ -28,6 +28,7 @@ PUBLISHED: dict[str, Json] = {
     "combined": {"layout": "combined", "cores": "1-3"},
     "combined2": {"layout": "combined2", "cores": "1-2"},
 }
+# Polling cores of one, two and three groups.
 CORE_COUNTS = {
     "1us1t_1ds1t": (2, 4, 6),
     "1us1t_1ds2t": (3, 6, 9),

@@ -21,7 +21,7 @@ from vcmts.witness.pcapfile import records_of
 pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
-LEAD_NS = 500_000  # limit of the lead ahead of a rate
+LEAD_NS = 500_000  # SCHEDULER_LEAD_NS: a channel gets work at most so far ahead of its rate
 STEP_NS = 10_000  # step of the replay's clock
 FLUSH_NS = 50_000
 SESSION_OFFSET = 14 + 20  # of the session ID in a DEPI frame over IPv4
@@ -30,7 +30,7 @@ ALL_CHANNELS = IPv4Address("10.0.0.21")
 SLOW = IPv4Address("10.0.0.9")  # channel 22 alone
 SHARED = (IPv4Address("10.0.0.13"), IPv4Address("10.0.0.17"))  # channel 21, two modems
 SLOW_RATE = 37_500_000
-RATES = {
+RATES = {  # bit/s, by session of the channel
     0x00010001: 1_890_000_000,
     0xFFFFFFFE: 1_500_000_000,
     0x00010003: 800_000_000,
@@ -48,7 +48,7 @@ def frames_to(*destinations: IPv4Address, count: int, size: int) -> list[bytes]:
 
 
 def depi_sizes(replayed: DownstreamReplay, session: int | None = None) -> list[tuple[int, int]]:
-    """Time and bytes of each DEPI frame, of one session or all."""
+    """Time in ns and bytes of each DEPI frame, of one session or all."""
     return [
         (record.time_ns, len(record.data))
         for record in replayed.out.records

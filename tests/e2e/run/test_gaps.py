@@ -60,7 +60,8 @@ def stop_for_50_ms(pid: int, times: int) -> int:
 def run_with_stops(
     folder: Path, program: str, stops: int, lose: int
 ) -> tuple[int, dict[str, Any], str]:
-    """A run with stops of `program`. `lose`: every so many packets one is lost, 0: none."""
+    """A run with stops of `program`. `lose`: the traffic program loses one of so many packets; 0:
+    none. Returns exit status, summary and messages."""
     seconds = stops * (STOP_S + PAUSE_S) + 1
     path, control = folder / "summary.json", folder / "control.sock"
     arguments = ("run", "--profile", PROFILE, *RATES, "--duration", f"{seconds:.0f}s")

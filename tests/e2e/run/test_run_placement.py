@@ -32,6 +32,7 @@ def layout(config: Path, *before: str) -> Completed:
     return vcmts("layout", "--config", config, before=before)
 
 
+# Number of groups, cores, and `threads` of single groups.
 LAYOUTS = {
     "1us1t_1ds1t": (1, f'cores: "{FIRST},{LAST}"', {}),
     "1us1t_1ds2t": (1, f'cores: "{FIRST},{LAST}", upstream_core: {LAST}', {}),

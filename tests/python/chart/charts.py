@@ -142,4 +142,5 @@ def merge(base: Json, over: Json) -> Json:
 
 
 def one_group(**over: Any) -> Json:
+    """Values of one group on null ports, merged with `over`."""
     return merge(merge(ONE_GROUP, {"defaults": {"ports": PORTS}}), over)

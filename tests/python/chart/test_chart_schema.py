@@ -89,7 +89,7 @@ def test_schema_and_readme_are_up_to_date() -> None:
 
 
 def test_config_has_the_keys_of_the_data_plane() -> None:
-    """Except for those that the chart has own keys for."""
+    """All keys of vcmtsd, except those for which the chart has keys of its own."""
     keys = set(configdoc.read_schema()["properties"])
     config_keys = set(SCHEMA["definitions"]["config"]["properties"])
     assert keys - config_keys == {
@@ -112,7 +112,7 @@ def test_readme_has_all_keys() -> None:
 
 
 def test_assembled_chart_has_schema_dashboards_and_alerts(tmp_path: Path) -> None:
-    """And all files of the checkout. Files of an earlier version are removed."""
+    """It also has all files of the checkout's chart, and none of an earlier version."""
     (tmp_path / "vcmts/templates").mkdir(parents=True)
     (tmp_path / "vcmts/templates/old.yaml").touch()
     paths = assemble(tmp_path).rglob("*")

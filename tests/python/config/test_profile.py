@@ -317,6 +317,7 @@ def test_packets_for_all_flows_and_actions_exist(name: str) -> None:
             assert flows == {flow["id"] for flow in modem["service_flows"][1:4]}
 
 
+# Source addresses that match no rule.
 FREE = {"ipv4": "203.0.113.0/24", "ipv6": "2001:db8:ffff::/48"}
 
 

@@ -24,6 +24,7 @@ Mapping = dict[str, Any]
 
 SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))
 NAME = "6ofdm-0sc-qam_5cms_aes"
+# Keys whose values no two groups share.
 DIFFERENT = (
     *("session", "request_session", "ranging_session", "mac", "addresses", "key", "next_key"),
     *("core_ip", "rpd_ip", "core_mac", "rpd_mac", "service_group", "name"),

@@ -260,7 +260,7 @@ def test_folder_without_permission_is_reported(open_folder: Path) -> None:
 
 
 def test_servers_of_this_user_are_trusted(tmp_path: Path) -> None:
-    """In any folder."""
+    """The folder of the socket does not matter."""
     with tempfile.TemporaryDirectory(prefix="trust-") as name:
         path = Path(name) / "a.sock"
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:

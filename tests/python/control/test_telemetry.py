@@ -38,8 +38,8 @@ BONDING = {"id": 9, "channels": 2, "packets": 4, "early_share": 0.25, "mean_skew
 GROUP = {"id": 4, "name": "elm", "modems": 300, "channels": 6, "upstream_channels": 24}
 
 
-def channel(number: int, nbytes: int) -> dict[str, Any]:
-    return {"id": 5, "rate": 8_000_000, "packets": number, "bytes": nbytes, "utilisation": 0.25}
+def channel(packets: int, nbytes: int) -> dict[str, Any]:
+    return {"id": 5, "rate": 8_000_000, "packets": packets, "bytes": nbytes, "utilisation": 0.25}
 
 
 class Answers:

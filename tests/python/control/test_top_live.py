@@ -83,10 +83,11 @@ class Terminal:
 
 @contextmanager
 def terminal(
-    path: str, *arguments: str, resize: tuple[int, int] = (80, 24), **environment: str
+    path: str, *arguments: str, size: tuple[int, int] = (80, 24), **environment: str
 ) -> Iterator[Terminal]:
+    """Runs `vcmts top`. `size`: columns and lines of the terminal."""
     controller, tty = pty.openpty()
-    fcntl.ioctl(controller, termios.TIOCSWINSZ, struct.pack("4H", resize[1], resize[0], 0, 0))
+    fcntl.ioctl(controller, termios.TIOCSWINSZ, struct.pack("4H", size[1], size[0], 0, 0))
     before = termios.tcgetattr(tty)
     process = subprocess.Popen(
         [sys.executable, "-m", "vcmts", "top", "--socket", path, "--interval", "0.1", *arguments],
@@ -134,7 +135,7 @@ def test_keys_open_group_modems_and_modem(service: tuple[str, Service]) -> None:
 
 def test_new_size_is_drawn_immediately(service: tuple[str, Service]) -> None:
     """The next answer comes after an hour."""
-    with terminal(service[0], "--interval", "3600", resize=(200, 50)) as term:
+    with terminal(service[0], "--interval", "3600", size=(200, 50)) as term:
         term.wait_for("upper MAC")
         for width, height in ((10, 3), (1, 1), (40, 10), (80, 24)):
             term.output = ""
@@ -204,9 +205,9 @@ def test_once_and_json_print_one_answer(
 
     def run_top(*arguments: str, status: int = 0) -> str:
         assert cli.main(["top", "--socket", path, "--interval", "0.1", *arguments]) == status
-        wait = capsys.readouterr()
-        assert wait.err.count("\n") == (1 if status else 0) and bool(wait.out) != bool(status)
-        return wait.err if status else wait.out
+        captured = capsys.readouterr()
+        assert captured.err.count("\n") == bool(status) != bool(captured.out)
+        return captured.err if status else captured.out
 
     whole = run_top("--once")
     assert "Gbps" in whole and "group 10" in whole and "lost at ports" in whole

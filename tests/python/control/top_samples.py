@@ -25,7 +25,8 @@ UP = (
 )
 HZ = 2e9
 BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3, math.inf)
-PACKETS, BYTES = 100_000, 1000  # per second of group 1 (group N: N times as many), per packet
+PACKETS = 100_000  # per second of group 1; group N has N times as many
+BYTES = 1000  # per packet
 MODEMS = 3
 
 

@@ -41,6 +41,8 @@ def test_copyright_agrees_with_reuse() -> None:
         paths = table["path"] if isinstance(table["path"], list) else [table["path"]]
         part = by_files[" ".join(paths)]
         assert part["copyright"] == table["SPDX-FileCopyrightText"]
+        assert part["license"].replace(" or ", " OR ") == table["SPDX-License-Identifier"]
+        assert part["copyright"] == table["SPDX-FileCopyrightText"]
         assert part["license"] == table["SPDX-License-Identifier"].replace(" OR ", " or ")
     assert by_files["*"]["license"] == "BSD-3-Clause"
     texts = {

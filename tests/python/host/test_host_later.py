@@ -169,7 +169,7 @@ def test_script_keeps_drivers_without_iommu(tmp_path: Path) -> None:
     ],
 )
 def test_script_continues(refusing: str, missing: str, message: str, tmp_path: Path) -> None:
-    """It prints one line, and sets up all cards as far as possible."""
+    """The script prints a line per failure, and sets up all cards as far as possible."""
     kernel, plan = set_up(tmp_path)
     if missing:
         (kernel.device(CARD) / missing).rename(tmp_path / "elsewhere")

@@ -55,6 +55,7 @@ def replace_file_by_folder(kernel: Kernel) -> Callable[[], None]:
     return repair
 
 
+# Machine, function that prevents a step of undo and returns a function that repairs it, message.
 REFUSALS = [
     ("cloud", remove_driver, f"{ENA}: vfio-pci: {ENA}: ena does not bind it again"),
     ("single", use_module, "driver vfio-pci: `modprobe --remove vfio-pci`: modprobe: "),

@@ -124,7 +124,7 @@ def test_plan_of_laptop(tmp_path: Path) -> None:
 
 
 def test_interfaces_of_the_session_are_protected(tmp_path: Path) -> None:
-    """By the address of the session, also if it is mapped to IPv6."""
+    """The address of the session names its interface, also if it is an IPv4-mapped IPv6 address."""
     base(tmp_path, HostSpec(cores=2))
     nics = [
         Nic("0000:02:00.0", "eth0", up=True, addresses=("10.1.1.1",)),
@@ -268,7 +268,7 @@ def test_script_is_valid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_check_of_machines(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """For another machine, so that no program of this one is called."""
+    """With --machine, so that no program of this host is called."""
     make_machine(name, tmp_path)
     status = cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     result = json.loads(capsys.readouterr().out)

@@ -93,7 +93,9 @@ class UptimeEvent(threading.Event):
 
 
 def run_watch(server: Server, length: float = LENGTH, **options: Any) -> Watch:
-    """Watches a day of this length to its end, or until `over_at`."""
+    """Watches a day of `length` seconds. Options: `lines` gets the progress lines, `over_at` is the
+    uptime of an interruption, `silent` the seconds of the day before the first packet, `joules`
+    reads energy counters."""
     lines = options.pop("lines", [])
     over = UptimeEvent(server, options.pop("over_at", 1e9))
     silent = options.pop("silent", 0.0)
