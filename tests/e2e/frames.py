@@ -81,7 +81,8 @@ def ipv4_packet(
 
 
 def ipv6_extension(kind: int, next_header: int, more: int = 0, fragment: int = 0) -> bytes:
-    """An extension header. `more`: units of 8 bytes after the first. `fragment`: offset and M flag."""
+    """An extension header. `more`: units of 8 bytes after the first one; `fragment`: offset and
+    flag."""
     if kind == FRAGMENT:
         return struct.pack(">BBHI", next_header, 0, fragment, 0x11223344)
     units = 2 * more if kind == AUTHENTICATION else more  # RFC 4302: units of 4 bytes, minus two

@@ -24,7 +24,6 @@ from k8s.lab import (
     kubectl,
     lab_folder,
     messages,
-    wait_for_no_pods,
     objects,
     pod,
     status,
@@ -32,6 +31,7 @@ from k8s.lab import (
     traffic,
     values,
     wait_for_message,
+    wait_for_no_pods,
 )
 from patience import until
 

@@ -22,10 +22,10 @@ from k8s.lab import (
     kubectl,
     lab_folder,
     messages,
-    wait_for_no_pods,
     pod,
     traffic,
     values,
+    wait_for_no_pods,
 )
 from patience import until
 

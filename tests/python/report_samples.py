@@ -6,6 +6,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
+# Reference cycles per packet, and per byte.
 STAGES = {
     "downstream": {
         "receive": (22, 0.0),
@@ -35,11 +36,12 @@ STAGES = {
         "requests": (2, 0.004),
     },
 }
+# Mean bytes of a packet.
 MIXES = {
     "downstream": {"imix": 998.2, "84": 84, "256": 256, "512": 512, "1024": 1024, "1518": 1518},
     "upstream": {"upstream-imix": 318.3, "84": 84, "256": 256, "1280": 1280},
 }
-TSC = 2.3e9
+TSC = 2.3e9  # Hz
 HOST: Json = {"cpu": "Sample processor", "tsc_hz": 2300000000, "core_hz": 3000000000}
 HOST |= {"huge_pages": False}
 
@@ -85,6 +87,7 @@ def cycles_result(direction: str, mix: str, scale: float = 1.0, runs: int = 5) -
 
 
 def pipeline(scale: float = 1.0, runs: int = 5) -> Json:
+    """`scale` multiplies all cycles."""
     mixes = [(direction, mix) for direction in STAGES for mix in MIXES[direction]]
     results = [cycles_result(direction, mix, scale, runs) for direction, mix in mixes]
     fits: list[Json] = []
@@ -166,6 +169,7 @@ def scheduler() -> Json:
 
 
 def throughput(scale: float = 1.0) -> Json:
+    """`scale` multiplies all rates."""
     results: list[Json] = []
     for point, down in (("imix", 5.6), ("64", 0.62), ("256", 2.3), ("1024", 5.9), ("1518", 6.8)):
         total = scale * down * 1.15

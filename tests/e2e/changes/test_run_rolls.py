@@ -55,7 +55,8 @@ class RollScheduler:
         self.other_changes: deque[Action] = deque(other_changes)
 
     def call(self, action: Action) -> None:
-        """vcmtsd may refuse the call: a removed modem has no association, and a reload restores the keys."""
+        """A removed modem has no association, and a reload restores the keys. Then vcmtsd
+        refuses."""
         try:
             action()
         except RefusedError:

@@ -35,7 +35,7 @@ def is_permitted(*command: str) -> bool:
 
 
 def is_carried(frame: bytes) -> bool:
-    """Whether the frame fits and is no IPv4 fragment: the kernel reassembles those for af_packet."""
+    """Whether it fits, and is no IPv4 fragment, which the kernel would reassemble for af_packet."""
     offset = 16 if frame[12:14] == b"\x81\x00" else 12
     fragment = int.from_bytes(frame[offset + 8 : offset + 10], "big") & FRAGMENT
     return len(frame) <= MAX_FRAME and not (frame[offset : offset + 2] == b"\x08\x00" and fragment)

@@ -109,7 +109,7 @@ def test_sbom_is_reproducible() -> None:
 
 
 def tree(folder: Path) -> Unpacked:
-    """Two packages: one has a driver under two names and a link to it, two the copyright of both."""
+    """Package `one` has a driver under two names and a link to it, `two` the copyright of both."""
     unpacked = Unpacked(folder / "tree")
     unpacked.packages = {
         name: Package(CONTROL.replace("libexample1", name)) for name in ("one", "two")

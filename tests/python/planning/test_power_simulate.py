@@ -17,7 +17,7 @@ from vcmts.power import model
 from vcmts.power.model import Kind, Machine, State
 from vcmts.run.planner import PUBLISHED_DAY
 
-# Allowed differences from the paper's Table 1, to which the model was not fitted: percentage points.
+# Allowed percentage points from the paper's Table 1, to which the model was not fitted.
 AVERAGE = 2.0
 EXTREMES = 2.5  # of the highest and lowest savings, which are single moments
 GAIN = 2.0  # of Gbps per watt

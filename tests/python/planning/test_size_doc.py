@@ -71,7 +71,7 @@ def test_page_has_only_tested_blocks() -> None:
 
 
 def test_page_names_options() -> None:
-    """Except for options that the help explains in full."""
+    """The page names all options except those that the help explains in full."""
     text = subprocess.check_output([CHECKOUT / "vcmts", "size", "--help"], text=True)
     options = set(re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE))
     omitted = {"--upstream-mix", "--crypto", "--modems", "--ports"}

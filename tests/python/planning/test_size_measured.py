@@ -198,9 +198,9 @@ def test_extrapolations_are_reported(tmp_path: Path) -> None:
     options = ("--groups", "2ofdm-32sc-qam:4Gbps/1Gbps", "--modems", "900", "--crypto", "none")
     actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
     limits = " ".join(actual["outside_what_was_measured"])
-    for arguments in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
+    for words in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
                   "memory: unknown"):  # fmt: skip
-        assert arguments in limits
+        assert words in limits
     assert actual["memory_gib"] is None
 
 

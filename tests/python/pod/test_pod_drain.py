@@ -15,8 +15,10 @@ from vcmts.pod.child import summary_lines
 
 
 @pytest.fixture
-def vcmtsd_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[socket.socket]]:
-    """The vcmtsd's end of the control connection. The test sends its answers."""
+def vcmtsd_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[socket.socket]]:
+    """The accepted control connection, once there is one. The test answers instead of vcmtsd."""
     monkeypatch.setattr(drain, "ANSWER_S", 0.02)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(tmp_path / "s"))
@@ -30,7 +32,7 @@ def vcmtsd_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
             end.close()
 
 
-def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
+def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_sockets: list[socket.socket]) -> None:
     calls = 0
 
     def keep_waiting() -> bool:
@@ -43,19 +45,19 @@ def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_ends: list[socket.socket]
     assert calls == 3
 
 
-def test_late_answer_in_pieces_is_read(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
+def test_late_answer_in_pieces_is_read(tmp_path: Path, vcmtsd_sockets: list[socket.socket]) -> None:
     pieces = [b'{"jsonrpc": "2.0", "id": 1, ', b'"result": {"groups": []}}\n']
 
     def keep_waiting() -> bool:
-        if vcmtsd_ends and pieces:
-            vcmtsd_ends[0].sendall(pieces.pop(0))
+        if vcmtsd_sockets and pieces:
+            vcmtsd_sockets[0].sendall(pieces.pop(0))
         return True
 
     assert drain.drain_all(tmp_path / "s", TIMEOUT, keep_waiting) == {}
     assert pieces == []
 
 
-def test_drain_times_out(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
+def test_drain_times_out(tmp_path: Path, vcmtsd_sockets: list[socket.socket]) -> None:
     times = iter([0.0, 1.0, 4.9, 5.0])
     with pytest.raises(TimeoutError):
         drain.drain_all(tmp_path / "s", 5.0, lambda: True, lambda: next(times))
@@ -63,7 +65,7 @@ def test_drain_times_out(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> No
 
 
 def test_drain_does_not_wait_for_missing_parts(
-    tmp_path: Path, vcmtsd_ends: list[socket.socket], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vcmtsd_sockets: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only group 2 has packets that leave, so only it is requested a second time."""
     rounds = iter(

@@ -26,7 +26,8 @@ def test_policies_are_those_of_the_governor() -> None:
     ("latency", "interval"), [(1000, 590.0), (100, 100.0), (10000, 1000.0), (0, 100.0)]
 )
 def test_interval_of_governor(latency: float, interval: float) -> None:
-    """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us to switch the frequency."""
+    """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us to switch the frequency. All times are
+    microseconds."""
     assert policy.sample_interval_us(0.8, 1.8, latency, 30) == pytest.approx(interval)
 
 
@@ -34,7 +35,7 @@ def test_interval_of_governor(latency: float, interval: float) -> None:
     ("latency", "floor"), [(100, 1.8 * (1 - 100 / 330)), (200, 0.8), (0, 1.8), (1e6, 0.8)]
 )
 def test_floor_follows_from_latency(latency: float, floor: float) -> None:
-    """The governor reacts to a sudden load after three intervals and 30 us."""
+    """The governor reacts to a sudden load after three intervals and 30 us. `latency` in us."""
     assert policy.lowest_ghz(0.8, 1.8, latency, 30) == pytest.approx(floor)
 
 
