@@ -331,7 +331,7 @@ def test_show_prints_settings(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 
 def test_show_prints_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Those of vcmtsd."""
+    """Values that a configuration does not set are shown as the defaults of vcmtsd."""
     assert run_show(SHORT, tmp_path, capfd) == (
         "short "
         "service group 1 "

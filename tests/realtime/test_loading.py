@@ -13,6 +13,7 @@ MODEMS = (3_000, 30_000)
 
 
 def seconds(command: list[str | Path]) -> float:
+    """The duration of a command that must succeed."""
     start = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - start

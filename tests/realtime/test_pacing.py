@@ -22,11 +22,11 @@ from e2e.running import run
 from patience import TIMEOUT
 from vcmts.witness.pcapfile import parse_pcap, read_pcap
 
-SIZE = 1000
+SIZE = 1000  # bytes of a packet
 BITS = SIZE * 8
-RATE = 80e6
-CATCH_UP = 1.125
-BURST = 50e-6
+RATE = 80e6  # bit/s
+CATCH_UP = 1.125  # the highest rate after a pause, relative to the requested one
+BURST = 50e-6  # seconds for which packets may be sent at once
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Sent:
     bits: list[int]
 
     def total(self, begin: float = 0.0, end: float = float("inf")) -> int:
+        """The bits sent from `begin` until `end`."""
         return sum(b for t, b in zip(self.times, self.bits, strict=True) if begin <= t < end)
 
     def paused(self, usual: float) -> float:
@@ -60,6 +61,7 @@ def follows(sent: Sent, share: Callable[[float], float], begin: float, end: floa
 
 
 def sent_packets(folder: Path, *more: str) -> Sent:
+    """Runs vcmts-traffic with the options `more`. Returns the packets of its network port."""
     path = folder / "sent.pcap"
     ports = (f"net_pcap0,tx_pcap={path}", "net_null1,no-rx=1")
     done = run(traffic(*ports, "--send-only", *more))
@@ -168,7 +170,7 @@ def read_fifo(path: Path, chunks: list[tuple[float, bytes]]) -> None:
 
 
 def delays(chunks: Sequence[tuple[float, bytes]]) -> list[tuple[float, float]]:
-    """For the last packet of each chunk: its timestamp, and how much later it was read."""
+    """For the last packet of each chunk: its timestamp, and how much later it was read (s)."""
     records = parse_pcap(b"".join(chunk for _, chunk in chunks)).records
     ends, offset = [], 24
     for record in records:

@@ -24,6 +24,7 @@ from vcmts.telemetry.plane import plane as connected
 
 
 def measured_rate(plane: Plane, seconds: float) -> float:
+    """The rate of flow LIMITED in the next seconds, Mbit/s."""
     before, start = plane.flow(LIMITED), time.monotonic()
     time.sleep(seconds)
     after = plane.flow(LIMITED)

@@ -26,11 +26,11 @@ from vm.served import (  # noqa: E402
     Server,
     Traffic,
     bind,
+    check_no_faults,
     driver,
     function,
     interface,
     monitor,
-    no_faults,
     progress,
     run,
     until,
@@ -68,6 +68,7 @@ def traffic(config: Path, network: str, rphy: str, *arguments: str) -> Iterator[
 
 
 def check_proven(config: Path, peers: tuple[str, str], group_count: int, *arguments: str) -> str:
+    """Runs the traffic program on the ports `peers`. Returns the numbers of proven packets."""
     with traffic(config, *peers, *SHORT, *arguments) as program:
         return program.check_proven(group_count)
 
@@ -94,7 +95,7 @@ def check_memory_modes(config: Path, peers: tuple[str, str]) -> None:
                 assert ("running on ordinary pages" in server.output()) == (pages == "ordinary")
                 progress(f"{pages} pages, IOVA {mode}: {check_proven(config, peers, 2)} proven")
                 server.stop()
-            no_faults()
+            check_no_faults()
     refused = Server.refused(config, "--iova-mode", "pa")
     assert "--iova-mode: found pa, allowed: va, auto, or" in refused, refused
     pool.write_text(reserved)
@@ -135,7 +136,7 @@ def check_vf_removal(tree: groups.Json, vfs: list[str]) -> None:
             server.wait_for_output(f"{name} was removed")
         assert set(server.ports().values()) == {"gone"}
         server.stop()
-    no_faults()
+    check_no_faults()
 
 
 def host_scene() -> None:
@@ -205,7 +206,7 @@ def link_scene() -> None:
         summary = server.stop()
         assert summary["upstream"]["drops"]["link_down"] > 0
         assert summary["downstream"]["drops"]["link_down"] > 0
-    no_faults()
+    check_no_faults()
 
 
 # ---- removed: a card is unplugged while another one carries packets
@@ -250,7 +251,7 @@ def removed_scene() -> None:
         assert not (PCI / CARDS[0]).exists(), f"{CARDS[0]} is not removed"
         progress(f"without the card: {check_proven(configs[1], (second[2], second[3]), 1)} proven")
         server.stop()
-    no_faults()
+    check_no_faults()
 
 
 # ---- service: systemd starts vcmtsd by its unit, as an unprivileged user
@@ -324,5 +325,5 @@ SCENES = {
 
 if __name__ == "__main__":
     SCENES[sys.argv[1]]()
-    no_faults()
+    check_no_faults()
     progress("ok")

@@ -27,10 +27,11 @@ def progress(text: str) -> None:
     print(f"vm-test: {text}, {time.monotonic():.0f} s", flush=True)
 
 
-def until(true: Callable[[], Any], expected: str) -> Any:
+def until(condition: Callable[[], Any], expected: str) -> Any:
+    """Waits until the condition holds, and returns its value. `expected`: for the failure text."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        if result := true():
+        if result := condition():
             return result
         time.sleep(0.2)
     raise AssertionError(f"not within {PATIENCE} s: {expected}")
@@ -207,6 +208,7 @@ def write(path: Path, text: str) -> None:
 
 
 def driver(device: str) -> str:
+    """The driver to which a PCI device is bound; empty without one."""
     link = PCI / device / "driver"
     return link.resolve().name if link.is_symlink() else ""
 
@@ -222,19 +224,23 @@ def bind(devices: Sequence[str]) -> None:
 
 
 def function(card: str, index: int) -> str:
+    """The PCI address of a virtual function of the card."""
     return (PCI / card / f"virtfn{index}").readlink().name
 
 
 def interface(card: str) -> str:
+    """The network interface of the card."""
     return next((PCI / card / "net").iterdir()).name
 
 
 def monitor(text: str) -> None:
+    """Gives a command to QEMU's monitor."""
     run("lab-monitor", text)
 
 
-def no_faults() -> None:
-    """The kernel log has no IOMMU fault: the cards wrote only to memory mapped for them."""
+def check_no_faults() -> None:
+    """Checks that the kernel log has no IOMMU fault: the cards wrote only to memory mapped for
+    them."""
     lines = [
         line for line in run("dmesg").splitlines() if "DMAR" in line and "fault" in line.lower()
     ]

@@ -20,7 +20,7 @@ PROGRAMS = Path("/run/lower") / os.environ.get("VCMTS_BUILD", "build-v2") / "gue
 CONFIG = Path("usr/local/etc/vcmts/vcmts.yaml")
 DROP_INS = Path("etc/systemd/system/vcmtsd.service.d")
 MASKED = ("getty.target", "systemd-networkd.service", "systemd-resolved.service", "apt-daily.timer")
-# systemd runs on a temporary root with the mounts of the guest.
+# A shell script that makes the overlay the root of its namespaces, and becomes systemd.
 START = """
 cd {root} && mkdir -p oldroot && mount --make-rprivate / && pivot_root . oldroot
 mount -t proc proc /proc
@@ -45,6 +45,7 @@ def mount_root() -> None:
 
 
 def copy_into(source: Path, folder: str) -> None:
+    """Copies a file into a folder of the overlay."""
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy(source, ROOT / folder)
 
@@ -95,13 +96,14 @@ class System:
         return self.systemd_pid != 0
 
     def configure(self, config: Path, options: str) -> None:
-        """Works before and after the start: both paths lead to the same overlay."""
+        """Writes the configuration and the options of vcmtsd, before or after systemd's start."""
         folder = (self.root() / CONFIG).parent
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(config, folder / CONFIG.name)
         (folder / "vcmtsd.env").write_text(f'VCMTS_OPTIONS="{options}"\n')
 
     def root(self) -> Path:
+        """The overlay, as the guest or systemd has it mounted."""
         pid = getattr(self, "systemd_pid", 0)
         return Path(f"/proc/{pid}/root") if pid else ROOT
 

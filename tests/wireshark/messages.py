@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from wireshark.tshark import CHECKOUT
 
 SOURCES = ["crc32", "docsis_mac", "hcs", "management", "map", "ucd", "ucd_check", "ucd_read"]
+# enum part of messages.c
 FIELD, BURST, BURST_FIELD, RUN, EXCLUDED, UNUSED, SNAPSHOT, PREAMBLE = range(8)
 FRAME_MAX = 4096
 
@@ -57,6 +58,8 @@ def map_verdict(version: int, body: bytes) -> int:
 
 @dataclass
 class Ucd:
+    """A UCD to be written. `type`: its message type; `parts`: added by add()."""
+
     type: int
     channel: int
     count: int = 0

@@ -93,6 +93,7 @@ def split_frame(frame: bytes, *sizes: int) -> list[Segment]:
 
 
 def psp(sequence: int, *segments: Segment | bytes, extra: bytes = b"", flow: int = 0) -> bytes:
+    """A PSP packet. `extra`: bytes between the segment table and the segments."""
     parts = [s if isinstance(s, Segment) else Segment(s) for s in segments]
     table = b"".join(struct.pack("!H", p.first << 15 | p.last << 14 | len(p.data)) for p in parts)
     head = struct.pack("!BBH", 0x40 | flow << 1, len(parts), sequence & 0xFFFF)
@@ -155,6 +156,7 @@ def depi_udp(
 
 
 def avp(kind: int, value: bytes, vendor: int = 0) -> bytes:
+    """A mandatory AVP of a control message."""
     return struct.pack("!HHH", 0x8000 | 6 + len(value), vendor, kind) + value
 
 
@@ -165,7 +167,7 @@ def control(message: int, *avps: bytes) -> bytes:
 
 
 def call(message: int, local: int, remote: int, subtype: int, *more: bytes, pw: int = 13) -> bytes:
-    """ICRQ (10) or ICRP (11) of a pseudowire."""
+    """ICRQ (10) or ICRP (11) of a pseudowire. `local`, `remote`: session IDs; `more`: AVPs."""
     return control(
         message,
         avp(63, struct.pack("!I", local)),

@@ -14,11 +14,13 @@ from wireshark.tshark import Tshark
 from witness.map_format import BROADCAST, MapError
 from witness.maps import read, write
 
+# Channel, UCD count, alloc start, ack time, back-offs
 HEAD = (9, 3, 0xFFFFFFF0, 0xFFFFFE00, 1, 4, 2, 10)
 MAP_FIELDS = ["ucdcount", "numie", "cat", "allocstart", "acktime"]
 MAP_FIELDS += ["rng_start", "rng_end", "data_start", "data_end", "sid", "iuc", "offset"]
 STATUS_FIELDS = ["_ws.expert", "_ws.malformed", "docsis.hcs.status"]
 VALID = {"_ws.expert": [], "_ws.malformed": [], "docsis.hcs.status": ["1"]}
+# SID, IUC, offset
 ELEMENTS = [
     (BROADCAST, 3, 0),
     (BROADCAST, 1, 40),
@@ -48,7 +50,7 @@ def transpose(elements: list[tuple[int, int, int]]) -> list[list[int]]:
 
 
 def test_tshark_decodes_maps(tshark: Tshark, pcap: Path) -> None:
-    full = {1: 240, 5: 490}
+    full = {1: 240, 5: 490}  # elements of the largest MAP of a version
     cases = []
     for version in (1, 5):
         cases += [(version, ELEMENTS), (version, [(0, 7, 0)])]

@@ -35,6 +35,7 @@ FULL = replace(
 
 
 def fragment(first: bool, last: bool, number: int, payload: bytes) -> bytes:
+    """A MAC frame with a fragment (pre-3.0) of a frame."""
     element = BpUp(1, False, 0, up.SID, fragment=first << 5 | last << 4 | number)
     parts = docsis.Frame(
         payload, (element,), fc_type=docsis.FC_TYPE_MAC, fc_parm=docsis.FC_PARM_FRAGMENT

@@ -33,12 +33,14 @@ def setup(session: int, subtype: int) -> list[bytes]:
 
 
 def sc_qam(payload: bytes, *offsets: int, sid: int = SID, start: int = 0) -> tuple[Segment, ...]:
+    """The segments of an SC-QAM burst: header, payload split at the offsets, trailer."""
     return encode_burst(Burst(ScQamHeader(IUC, sid, start), payload, PLAIN), offsets)
 
 
 def ofdma(
     payload: bytes, *offsets: int, burst_id: int = 7, sid: int = SID, segment_header: bool = False
 ) -> tuple[Segment, ...]:
+    """The segments of an OFDMA burst: header, payload split at the offsets, trailer."""
     header = OfdmaHeader(IUC, sid, 0, burst_id, 2048, segment_header=segment_header)
     trailer = OfdmaTrailer(burst_id, 5, 1, 0, flags=NO_FLAGS)
     return encode_burst(Burst(header, payload, trailer), offsets)

@@ -7,6 +7,7 @@ from wireshark.uepi_packets import DATA, PLAIN, SID
 
 
 def unit(*parts: bytes) -> tuple[Segment, ...]:
+    """A segment per part: the first one begins the unit, the last one ends it."""
     last = len(parts) - 1
     return tuple(Segment(part, i == 0, i == last) for i, part in enumerate(parts))
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+# Counters of the units that enter, and of those that leave without being dropped.
 IN = {"packet": "received", "burst": "bursts", "segment": "segments", "frame": "frames"}
 OUT = {
     "packet": ("psp_packets",),

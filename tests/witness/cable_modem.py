@@ -26,7 +26,7 @@ from vcmts.witness.docsis import (
 from vcmts.witness.ehdr import BpUp, BpUp2, DocsisError, Element, RequestElement
 from vcmts.witness.model import Security
 
-FIRST, LAST = 0x20, 0x10
+FIRST, LAST = 0x20, 0x10  # bits of the fragmentation control byte
 RNG_REQ, REG_REQ_MP = 4, 44
 ALL_CMTS = bytes.fromhex("01E02F000002")
 
@@ -119,7 +119,7 @@ def fragment(
 def _edges(offsets: Sequence[int], size: int) -> list[int]:
     edges = sorted({0, size, *offsets})
     if edges[0] < 0 or edges[-1] > size:
-        raise DocsisError(f"cuts {list(offsets)} outside of {size} bytes")
+        raise DocsisError(f"offsets {list(offsets)} are not within {size} bytes")
     return edges
 
 

@@ -153,10 +153,12 @@ def frame_crc(rig: Rig) -> None:
 
 # Fragments
 
+# A clear frame of modem OLD, to be fragmented.
 INSIDE = packet_frame(OLD.security, 20, numbered_frame(OLD.addresses[0], 0, 60), FrameOptions(None))
 
 
 def old(rig: Rig, *frames: bytes) -> None:
+    """Sends frames as modem OLD, in one burst."""
     whole(rig, *frames, sid=20)
 
 
@@ -256,6 +258,7 @@ LINK_LOCAL, MULTICAST, UNSPECIFIED_V6 = (
 
 
 def icmpv6(kind: int) -> bytes:
+    """An ICMPv6 message without contents."""
     return bytes([kind]) + bytes(7)
 
 
@@ -314,8 +317,8 @@ def source_addresses(rig: Rig) -> None:
 def source_rate(rig: Rig) -> None:
     """A burst of 200, then one per 10 ms. Frames with an own address are not limited."""
     own = udp_frame(PLAIN.addresses[0], BROADCAST, (1, 2))
-    sets = [*[SOURCES[0][0]] * 112, *[arp_frame(UNSPECIFIED, BROADCAST)] * 113, own, own]
-    send_packets(rig, *sets)
+    frames = [*[SOURCES[0][0]] * 112, *[arp_frame(UNSPECIFIED, BROADCAST)] * 113, own, own]
+    send_packets(rig, *frames)
 
 
 @case({}, transmitted=2, transmitted_bytes=2 * 60, ipv4=2)

@@ -20,8 +20,8 @@ from witness.mac_header import (
 from witness.stream import JOINED, Stream
 
 CRC_LENGTH = 4
-MAX_JOINED = 65541
-FIRST, LAST = 0x20, 0x10
+MAX_JOINED = 65541  # bytes of joined fragments
+FIRST, LAST = 0x20, 0x10  # bits of the fragmentation control byte
 NO_KEY = Security(said=0, key=None, iv=b"", key_sequence=0)
 
 

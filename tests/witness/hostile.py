@@ -29,8 +29,9 @@ from witness.rphy_device import RphyDevice
 from witness.subscriber import numbered_frame
 
 SIZES = [4, 60, 60, 252, 1500]
+# FC bytes: known types with and without EHDR_ON, and reserved ones
 KINDS = bytes.fromhex("00 01 02 03 40 80 81 83 C0 C1 C2 C3 C4 C5 C6 C7 C8 C9 CA F8 F9")
-STEP_NS = 1000
+STEP_NS = 1000  # between two packets without a pause
 PAUSES_NS = [20_000_000, 1_000_000_000, 2_500_000_000]  # the last exceeds all timeouts
 
 

@@ -50,7 +50,8 @@ SEGMENT_NAMES = Names(
 class Order(Generic[T]):
     """A reorder queue. It returns items in order, with GAP where items are missing.
 
-    `timeout` and times are nanoseconds.
+    `modulus`: of the sequence numbers; `window`: how far an item may be ahead of the first missing
+    one. `timeout` and times are nanoseconds.
     """
 
     accounting: Accounting
@@ -111,6 +112,7 @@ class Order(Generic[T]):
         return []
 
     def push(self, number: int, item: T, now: int) -> list[T | Gap]:
+        """Adds the item with this sequence number. Returns the items that are now in order."""
         if self.first_missing is None:
             self.first_missing = number
         if now - self.last >= RESYNC_NS:

@@ -66,10 +66,11 @@ def tail(lost: int = 0, flags: TrailerFlag = FEC) -> Segment:
     return Segment(encode_trailer(ScQamTrailer(1, 0, lost, 0, flags)), False, True)
 
 
+# The segments of a whole burst, and its payload in two segments.
 WHOLE = (head(), body(), tail())
 
 
-CUTS = (body(FRAME[:20]), body(FRAME[20:]))
+PARTS = (body(FRAME[:20]), body(FRAME[20:]))
 
 
 case = Cases()
@@ -81,7 +82,7 @@ def good(rig: Rig) -> bytes:
 
 
 def patched(packet: bytes, at: int, new: bytes) -> bytes:
-    """Replaces bytes at `at`, and updates the IPv4 checksum."""
+    """A packet with `new` at offset `at`, and with a correct IPv4 checksum."""
     packet = packet[:at] + new + packet[at + len(new) :]
     header = packet[14:24] + b"\0\0" + packet[26:34]
     return packet[:24] + internet_checksum(header).to_bytes(2, "big") + packet[26:]
@@ -281,15 +282,15 @@ def burst_headless(rig: Rig) -> None:
 
 @case({"burst_gap": 1}, bursts=2, segments=1, psp_gaps=1, psp_missing=1, transmitted=1)
 def burst_gap(rig: Rig) -> None:
-    rig.psp(SC_QAM, 0, head(), CUTS[0])
-    rig.psp(SC_QAM, 2, CUTS[1], tail(), body(), *WHOLE)
+    rig.psp(SC_QAM, 0, head(), PARTS[0])
+    rig.psp(SC_QAM, 2, PARTS[1], tail(), body(), *WHOLE)
 
 
 @case({"burst_headless": 1}, bursts=3, psp_missing=1, transmitted=2)
 def gap_between_bursts(rig: Rig) -> None:
     """No burst was open at the gap, so the following segments have no header."""
     rig.psp(SC_QAM, 0, *WHOLE)
-    rig.psp(SC_QAM, 2, *CUTS, tail(), *WHOLE)
+    rig.psp(SC_QAM, 2, *PARTS, tail(), *WHOLE)
 
 
 @case({"burst_broken": 1}, bursts=2, transmitted=1)
@@ -346,17 +347,17 @@ def burst_too_long(rig: Rig) -> None:
     segments: list[Segment] = []
     for size, pieces in ((65536, 64), (65, 65), (65535, 64)):
         data = (FRAME + bytes(size))[:size]
-        offsets = [data[size * n // pieces : size * (n + 1) // pieces] for n in range(pieces)]
-        segments += [head(), *(body(offset) for offset in offsets), tail()]
+        parts = [data[size * n // pieces : size * (n + 1) // pieces] for n in range(pieces)]
+        segments += [head(), *(body(part) for part in parts), tail()]
     for number, segment in enumerate(segments):
         rig.psp(SC_QAM, number, segment)
 
 
 @case({"burst_timeout": 1}, bursts=2, transmitted=1)
 def burst_timeout(rig: Rig) -> None:
-    rig.psp(SC_QAM, 0, head(), CUTS[0])
+    rig.psp(SC_QAM, 0, head(), PARTS[0])
     rig.wait(500 * MS)
-    rig.psp(SC_QAM, 1, CUTS[1], tail(), *WHOLE)
+    rig.psp(SC_QAM, 1, PARTS[1], tail(), *WHOLE)
 
 
 @case({"unknown_sid": 1}, bursts=3, no_bursts=2, segments=0)

@@ -20,7 +20,7 @@ from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
 from witness.upstream import Model, Result, expect_upstream
 
-GAP_NS = 1000
+GAP_NS = 1000  # between two packets
 KEYED, PLAIN, OLD = parse_config(UPSTREAM).modems
 
 

@@ -20,9 +20,9 @@ from vcmts.witness.uepi import (
 )
 
 IUC = 5
-MINISLOTS = 100  # between grants
+MINISLOTS = 100  # from one grant to the next
 MAX_PIECES = 60  # segments per burst, fewer than a receiver must accept
-CODEWORD = 200
+CODEWORD = 200  # bytes
 MEASURED = TrailerFlag.FEC_VALID | TrailerFlag.SNR_VALID
 
 

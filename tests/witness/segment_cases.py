@@ -261,7 +261,7 @@ def sizes(rig: Rig) -> None:
 def too_long_frame_is_skipped(rig: Rig) -> None:
     """A frame of 65,535 bytes is dropped by its header, without buffering."""
     stream = mac(0x00, 0, 65535, bytes(65535)) + plain()
-    offsets = [stream[at : at + 1700] for at in range(0, len(stream), 1700)]
-    send(rig, segment(0, offsets[0], 0), *(segment(n, offsets[n]) for n in range(1, 38)))
+    parts = [stream[at : at + 1700] for at in range(0, len(stream), 1700)]
+    send(rig, segment(0, parts[0], 0), *(segment(n, parts[n]) for n in range(1, 38)))
     assert rig.model().pending()["frame"] == 0
-    send(rig, segment(38, offsets[38], 65541 - 38 * 1700))
+    send(rig, segment(38, parts[38], 65541 - 38 * 1700))

@@ -25,6 +25,7 @@ C = TypeVar("C")
 
 
 def is_padding(rest: bytes) -> bool:
+    """Whether the bytes where a frame could begin are padding, up to the end of the burst."""
     return rest[:1] == b"\xff" or rest[:6] == bytes(6)
 
 

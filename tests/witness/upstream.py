@@ -21,7 +21,7 @@ from witness.ordering import PSP_NAMES, SEGMENT_NAMES, Gap, Order
 from witness.outer import PacketDropped, Psp, read_packet
 from witness.stream import RANGING, REQUESTING, Stream
 
-PSP_WINDOW, SEGMENT_WINDOW = 32, 63
+PSP_WINDOW, SEGMENT_WINDOW = 32, 63  # packets, segments
 RECORD_SIZE = 16
 
 
@@ -251,10 +251,9 @@ class Model:
 
     def change(self, config: Config) -> None:
         """Applies a new configuration between two packets."""
-        before = self.config.upstream.by_session
-        now = config.upstream.by_session
-        for session, (channel, kind) in before.items():
-            after = now.get(session)
+        sessions = config.upstream.by_session
+        for session, (channel, kind) in self.config.upstream.by_session.items():
+            after = sessions.get(session)
             if after is None or (after[0].id, after[1]) != (channel.id, kind):
                 self._remove_session(session)
         clusters = {

@@ -20,9 +20,9 @@ from witness.cable_modem import (
 )
 from witness.rphy_device import RphyDevice
 
-MAX_SEGMENT = 12000
+MAX_SEGMENT = 12000  # bytes
 MAX_PENDING = 4  # bursts per channel, so that channels stay within the reorder window
-PRE_3_0_SID = 20
+PRE_3_0_SID = 20  # of the modem that sends fragments
 
 Stream = tuple[int, int]  # service flow, SID cluster
 
@@ -40,7 +40,8 @@ class Slot:
 
 @dataclass
 class UpstreamSender:
-    """send() queues frames, flush() sends these. `packets`: those of the R-PHY device."""
+    """send() queues frames, flush() sends these. `packets`: those of the R-PHY device; `expected`,
+    `management`: what a receiver must deliver; `fragments`: the number of fragments sent."""
 
     config: Config
     random: Random
@@ -124,8 +125,8 @@ class UpstreamSender:
     def _random_offsets(self, size: int) -> list[int]:
         """Random offsets: few or many, for segments from one byte to MAX_SEGMENT."""
         draw = self.random
-        often = draw.choice([0, 1, 3, 10, size // 400])
-        offsets = {draw.randint(0, size) for _ in range(often)}
+        count = draw.choice([0, 1, 3, 10, size // 400])
+        offsets = {draw.randint(0, size) for _ in range(count)}
         offsets |= {
             min(offset + 1, size) for offset in draw.sample(sorted(offsets), len(offsets) // 4)
         }

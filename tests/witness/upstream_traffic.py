@@ -36,7 +36,7 @@ def sending(
             sender.flush()
         elif kind < 0.15:
             sender.send_ranging(sc_qam, random.choice([0, 1, 0x3FFF]), message)
-        elif kind < 0.2 and flow.id != 301:
+        elif kind < 0.2 and flow.id != 301:  # not the modem that sends fragments
             sender.send_management(stream, message)
         elif kind < 0.25:
             record = RequestRecord(1, 7, 1, 1, number, ofdma.session, 0, True)

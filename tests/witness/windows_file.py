@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes files of windows in the format of `vcmts-traffic --witness`."""
+"""Writes files of windows in the format of `vcmts-traffic --witness` (pcapng)."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -17,10 +17,13 @@ def block(kind: int, body: bytes) -> bytes:
 
 
 def interface(name: str) -> bytes:
+    """An interface description block: a direction of a service group."""
     return block(1, struct.pack("<HHI", 1, 0, 0) + option(2, name) + bytes(4))
 
 
 def packet(interface_index: int, window_number: int, data: bytes, *, missing: int = 2) -> bytes:
+    """An enhanced packet block. `missing`: bytes of the packet that are not in the file.
+    The window number is a comment."""
     head = struct.pack("<IIIII", interface_index, 0, 7, len(data), len(data) + missing)
     padded = data + bytes(-len(data) % 4)
     return block(6, head + padded + option(1, str(window_number)) + bytes(4))

@@ -88,6 +88,10 @@ class Renderer:
         self.process = process
 
     def __call__(self, values: Json | None = None, *files: Path, **more: Any) -> Rendered:
+        """Renders the chart with `values` and, below these, with files of values.
+
+        `more`: other keys of a request of devtools/helm: release, namespace, upgrade, api. Raises
+        RefusedError."""
         assert self.process.stdin is not None and self.process.stdout is not None
         request = {"set": values or {}, "values": [str(path) for path in files], **more}
         self.process.stdin.write(json.dumps(request) + "\n")
@@ -99,6 +103,7 @@ class Renderer:
         return Rendered(objects_of(answer["files"]), notes)
 
     def refused(self, values: Json) -> str:
+        """Helm's error for values that must not be rendered."""
         with pytest.raises(RefusedError) as refusal:
             self(values)
         return str(refusal.value)

@@ -14,7 +14,8 @@ from vcmts.paths import CHECKOUT, MistakeError
 
 
 def test_system_keeps_memory(tmp_path: Path) -> None:
-    """A quarter of each node, and 1 GiB in total. Pages of all sizes count."""
+    """Pages leave a quarter of each node and 1 GiB of the machine to the system. Pages of all
+    sizes count; those that exist already are not refused."""
     kernel = make_machine("single", tmp_path)
     meminfo = tmp_path / "sys/devices/system/node/node0/meminfo"
     pools = tmp_path / "sys/devices/system/node/node0/hugepages"

@@ -11,12 +11,13 @@ Json = dict[str, Any]
 HZ = 2_000_000_000
 US = HZ // 1_000_000
 MS = 1000 * US
-# A gap of 40 ms of the worker
+# A gap of 40 ms of the worker, in cycles of the TSC as all times of this file
 FROM, TO = 1000 * MS, 1040 * MS
 PACKETS = 100_000  # per second: the ring fills in 81.9 ms, so the reorder limit applies
 
 
 def direction(lost: int = 0, reordered: int = 0, suspects: list[list[int]] | None = None) -> Json:
+    """One direction of a summary. `suspects`: begin, end, lost and reordered packets each."""
     return {
         **{"sent": PACKETS, "proven": PACKETS - lost, "lost": lost, "reordered": reordered},
         **{"corrupted": 0, "duplicated": 0, "seconds": 1.0, "sent_seconds": 1.0, "balanced": True},
@@ -29,6 +30,7 @@ def direction(lost: int = 0, reordered: int = 0, suspects: list[list[int]] | Non
 def run(
     down: Json, worker: list[list[int]] | None = None, traffic: list[list[int]] | None = None
 ) -> Json:
+    """A summary with gaps (begin, end) of the worker and of the traffic program."""
     worker_gaps = [[FROM, TO]] if worker is None else worker
     return {
         **{"downstream": down, "upstream": direction(), "groups": [], "host": {"tsc_hz": HZ}},
@@ -38,7 +40,7 @@ def run(
 
 
 def explain(merged: Json) -> dict[str, gaps.Explained] | None:
-    return gaps.explain_all(merged, 8e8)
+    return gaps.explain_all(merged, 8e8)  # bit/s, just the rate of direction()
 
 
 def late(since: int, to: int) -> Json:

@@ -9,10 +9,12 @@ from vcmts.run import lateness, summary
 
 Json = dict[str, Any]
 HZ = 1_000_000_000
+# us, packets
 HISTOGRAM = [[100, 10], [5_000, 20], [5_100, 30], [9_000, 5]]
 
 
 def direction(p50: float) -> Json:
+    """One direction of a summary. `p50`: median latency in us."""
     return {
         **{"lost": 0, "drops": {"runt": 0}, "transmit_backpressure": 0},
         **{"seconds": 2.0, "sent_seconds": 2.0, "asked_gbps": 1.0, "sent_bytes": 250_000_000},

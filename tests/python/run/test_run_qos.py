@@ -12,6 +12,7 @@ HZ = 1_000_000_000
 
 
 def limit(**more: Any) -> Json:
+    """A rate limit (bit/s) with a burst (bytes), and how it was kept."""
     one = {"of": "service flow", "id": 5, "rate": 8e6, "burst": 3000.0, "alone": True}
     return one | {"over_s": 0.0, "waited_s": 0.0, "waited_bytes": 0} | more
 
@@ -21,6 +22,7 @@ def delay(priority: int, mean_us: float, group: int = 1, packets: int = 5_000) -
 
 
 def share(flow: int, weight: int, nbytes: int, waited_s: float = 1.9, **more: Any) -> Json:
+    """A flow that sent `nbytes` while its packets waited, for `waited_s` in all."""
     one = {"id": flow, "modem": 1, "bonding_group": 1, "priority": 0, "weight": weight}
     return one | {"waited_s": waited_s, "waited_bytes": nbytes} | more
 
@@ -53,6 +55,7 @@ def failures(merged: Json) -> Json:
 
 
 def ms(n: float) -> int:
+    """Milliseconds in cycles of the TSC."""
     return int(n * HZ / 1e3)
 
 

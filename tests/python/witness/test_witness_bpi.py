@@ -15,9 +15,10 @@ from vcmts.witness import bpi
 from vcmts.witness.crc import frame_check_sequence
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "bpi.txt"
-HEADER, ADDRESSES, NO_CRC_YET = 6, 12, b"\xff" * 4  # sizes; the CRC field before it is computed
+HEADER, ADDRESSES = 6, 12  # sizes of a MAC header without elements, and of two MAC addresses
+NO_CRC_YET = b"\xff" * 4  # the CRC field before the CRC is computed
 LATE_START = 40  # where the encrypted region begins in the frames of LATE
-# numbers of DPDK's frames without CRC, without a cipher, with a late start of the cipher
+# Numbers of DPDK's frames without CRC, without a cipher, and with a late start of the cipher.
 NO_CRC, CLEAR, LATE = {8, 9, 12, 13}, {10, 11, 12, 13}, {7, 9}
 
 
@@ -36,6 +37,7 @@ REGIONS = ("fips", "nist", "nist256", "des_rest", "des_whole")
 
 
 def key_of(name: str) -> tuple[bytes, bytes]:
+    """Key and IV of a vector."""
     prefix = name if f"{name}_iv" in ALL else name.rsplit("_", 1)[0]
     return ALL.get(f"{prefix}_key", ALL["des_key"]), ALL.get(f"{prefix}_iv", bytes(16))
 

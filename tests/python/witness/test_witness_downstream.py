@@ -242,7 +242,7 @@ def test_sequence_change_count_is_reported(config: Config) -> None:
 
 @pytest.mark.parametrize("flow", [2, 4])
 def test_channel_of_another_flow_is_reported(flow: int) -> None:
-    """For a flow with a DSID, and one without."""
+    """Flow 2 has a DSID, and flow 4 has none."""
     config = parse_config(OWN_GROUPS)
     sender = Sender(config)
     sender.send(flow, ethernet(config.modems[0], 100), 3)

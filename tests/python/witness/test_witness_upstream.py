@@ -203,7 +203,7 @@ def payload_bytes(packet: bytes) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_flipped_bit_is_reported(seed: int) -> None:
-    """In headers, contents and padding of modems."""
+    """A flipped bit in a header, in the content or in the padding of a modem is a problem."""
     random = Random(seed)
     packets = sending(seed, CONFIG).packets
     index = random.choice([n for n, packet in enumerate(packets) if payload_bytes(packet)])

@@ -15,7 +15,7 @@ from witness.accounting import REASONS, UNMODELLED
 from witness.cable_modem import fragment
 from witness.frame_cases import INSIDE, SOURCES, old
 from witness.mac_header import Privacy, read_mac_header
-from witness.packet_cases import CUTS, SC_QAM, head, tail
+from witness.packet_cases import PARTS, SC_QAM, head, tail
 from witness.rig import OLD, PLAIN, Case, Rig, check, plain, segment, send
 
 CASES = [
@@ -38,7 +38,7 @@ def test_source_addresses_are_verified(frame: bytes, allowed: bool) -> None:
 
 def pending_packets(rig: Rig) -> None:
     """An open burst, and a packet that is one ahead."""
-    rig.psp(SC_QAM, 0, head(), CUTS[0])
+    rig.psp(SC_QAM, 0, head(), PARTS[0])
     rig.psp(SC_QAM, 2, tail())
 
 

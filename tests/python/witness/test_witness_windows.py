@@ -89,7 +89,7 @@ def test_late_packet_in_window_is_a_problem(position: int) -> None:
 
 @given(positions, positions)
 def test_damage_in_downstream_window_is_found(position: int, bit: int) -> None:
-    """Unless the damaged frame is not completely in the window."""
+    """A flipped bit is found, unless the window lacks a part of its frame."""
     records = window(downstream(), position)
     before = decode_window(records, SMALL).counters["delivered"]
     result = decode_window(damage(records, bit), SMALL)
