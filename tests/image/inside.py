@@ -36,6 +36,7 @@ def missing(files: list[Path]) -> list[str]:
 
 
 def import_modules() -> tuple[int, dict[str, str]]:
+    """Imports all modules. Returns their number, and the errors by module."""
     import vcmts
 
     count, errors = 0, {}

@@ -18,6 +18,7 @@ Step = tuple[int, int, str]
 
 
 def read_messages(*lines: str) -> tuple[list[Step], list[str]]:
+    """Reads lines of a command. Returns the steps of its progress, and the other lines."""
     steps: list[Step] = []
     remarks: list[str] = []
     watch.read_messages(lines, lambda *step: steps.append(step), remarks.append)

@@ -48,6 +48,7 @@ def thread_states(process: "subprocess.Popen[bytes]") -> str:
 
 
 def wait_for_exit(process: "subprocess.Popen[bytes]", program: str) -> int:
+    """Returns the exit status. The failure without an exit has the states of the threads."""
     try:
         return process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
@@ -175,6 +176,7 @@ class Traffic:
         assert self.process.poll() is None, self.output()
 
     def result(self) -> tuple[int, Json]:
+        """Waits for the end. Returns the exit status and the summary."""
         status = wait_for_exit(self.process, "vcmts-traffic")
         assert self.json.exists(), self.output()
         return status, json.loads(self.json.read_text())

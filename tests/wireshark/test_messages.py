@@ -46,6 +46,7 @@ def decode(
 
 
 def transpose(elements: list[tuple[int, int, int]]) -> list[list[int]]:
+    """The SIDs, IUCs and offsets of the elements."""
     return [[element[i] for element in elements] for i in range(3)]
 
 

@@ -113,6 +113,7 @@ TRAILERS = {
 
 
 def trailer_values(trailer: uepi.ScQamTrailer) -> dict[str, list[int]]:
+    """What the dissector must show of a trailer, by field name."""
     block, vendor = trailer.equalizer, trailer.vendor
     coefficients = struct.unpack("!24I", block.coefficients) if block else ()
     return {

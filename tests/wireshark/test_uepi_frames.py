@@ -136,6 +136,8 @@ def test_duplicate_segment_and_restart_are_noted(tshark: Tshark, pcap: Path) -> 
 
 
 def contradicting_segments() -> list[tuple[list[bytes], list[list[str]], list[list[int]]]]:
+    """Cases: payloads of bursts, and for each burst the expert infos and the UDP ports of the
+    frames shown."""
     whole, other = up.frame(300, 5000), up.frame(90, 5001)
 
     def segment(number: int, payload: bytes, pointer: int | None = None) -> bytes:

@@ -42,10 +42,12 @@ class Decoded:
 
 
 def frame_dsid(frame: DecodedFrame) -> int | None:
+    """The frame's DSID, None without one."""
     return frame.record.service.dsid if frame.record.service else None
 
 
 def frame_sequence(frame: DecodedFrame) -> int:
+    """The sequence number of a frame with a DSID."""
     service = frame.record.service
     assert service is not None and service.sequence is not None
     return service.sequence

@@ -310,6 +310,7 @@ def burst_header(rig: Rig) -> None:
 
 
 def ofdma(header: bytes, trailer: bytes) -> tuple[Segment, ...]:
+    """A burst with the payload FRAME."""
     return Segment(header, True, False), body(), Segment(trailer, False, True)
 
 

@@ -12,6 +12,7 @@ from vcmts.witness.model import Config, Modem, ServiceFlow
 
 
 def find_flow(config: Config, flow_id: int) -> tuple[Modem, ServiceFlow]:
+    """The service flow of this ID, and its modem."""
     return next(
         (modem, flow) for modem in config.modems for flow in modem.flows if flow.id == flow_id
     )

@@ -22,11 +22,13 @@ def shorter(scenario: scenarios.Scenario, duration: float, warmup: float) -> sce
 
 
 def first_flow(result: Result) -> dict[str, Any]:
+    """The results of the first service flow."""
     flow: dict[str, Any] = result["service_flows"][0]
     return flow
 
 
 def delays(result: Result) -> dict[str, float]:
+    """The delays of the first service flow, ms."""
     delay: dict[str, float] = first_flow(result)["delay_ms"]
     return delay
 

@@ -21,6 +21,7 @@ SEGMENT_HEADER = 8
 
 
 def delays(result: Result, flow: int = 0) -> dict[str, float]:
+    """The latencies of a flow, ms."""
     delay: dict[str, float] = result["flows"][flow]["latency_ms"]
     return delay
 

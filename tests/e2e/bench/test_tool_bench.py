@@ -36,6 +36,7 @@ def profile_yaml(name: str) -> str:
 
 
 def measure(report: Path, *arguments: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
+    """Runs the benchmark. Returns its output and the stored results."""
     options = ("--runs", str(runs), "--milliseconds", "20", "--json", str(report))
     done = run_bench("--profile", PROFILE, *options, *arguments)
     assert done.status == 0, done.stderr

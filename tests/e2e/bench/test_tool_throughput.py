@@ -30,6 +30,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def bench(folder: Path, *words: str) -> tuple[list[str], dict[str, str]]:
+    """The command line of `vcmts bench`, and its environment."""
     output = ["--json", str(folder / "out.json")]
     bench = [sys.executable, "-m", "vcmts", "bench", *words, *output]
     return bench, environment(TMPDIR=str(folder))

@@ -72,10 +72,12 @@ class ChangeReplay:
 
     @cached_property
     def out(self) -> tuple[Record, ...]:
+        """The packets of the R-PHY or network port."""
         return read_pcap(self.folder / "out.pcap").records
 
     @cached_property
     def management(self) -> tuple[Record, ...]:
+        """The messages of the control port."""
         return read_pcap(self.folder / "mmm.pcap").records
 
     @cached_property

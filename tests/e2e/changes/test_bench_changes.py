@@ -15,6 +15,7 @@ SMALL = ("--changes", "100", "--groups", "3", "--share", "20")
 
 
 def measure(folder: Path, *cases: str) -> tuple[dict[str, Any], str]:
+    """Runs the benchmark of some cases. Returns the stored results by case, and the output."""
     report = folder / "changes.json"
     options = [word for case in cases for word in ("--only", case)]
     done = run_bench(*QUICK, *SMALL, *options, "--json", str(report), what="changes")

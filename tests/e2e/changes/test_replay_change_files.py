@@ -28,6 +28,7 @@ def replay(folder: Path, *options: str | Path, tool: bool = False) -> Completed:
 
 
 def drops(folder: Path) -> dict[str, int]:
+    """Downstream drops by reason, without those that are 0."""
     counts = json.loads((folder / "stats.json").read_text())["downstream"]["drops"]
     return {name: count for name, count in counts.items() if count}
 

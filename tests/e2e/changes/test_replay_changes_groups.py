@@ -148,6 +148,7 @@ def prove_group(replayed: ChangeReplay, group: int, epochs: Sequence[Epoch]) -> 
 
 
 def session_id(record: Record) -> int:
+    """The L2TPv3 session ID of a packet over IPv4."""
     return int.from_bytes(record.data[34:38], "big")
 
 

@@ -45,6 +45,7 @@ def modem_mac(number: int) -> Json:
 
 
 def model_configs(replayed: ChangeReplay) -> list[tuple[int, Config]]:
+    """The configurations of the only group for the model, each with its begin in ns."""
     start = replayed.sent[0].time_ns
     return [
         (start + e.begin, replace(single_config(e), control_port=True)) for e in replayed.epochs
@@ -204,6 +205,7 @@ class ChangeGenerator:
         return some
 
     def draw_modem(self) -> tuple[str, Json]:
+        """A random change of a modem: its method and parameters."""
         number = self.random.randint(1, 3)
         security = modem(number)["security"]
         if security.get("cipher") != "none":
@@ -222,12 +224,14 @@ class ChangeGenerator:
         return f"modem.{action}", {"modem": value}
 
     def draw_key(self) -> tuple[str, Json]:
+        """A random change of a key: its method and parameters."""
         said = self.random.choice([1, 3])
         action = self.random.choice(["install", "use", "remove"])
         key = {"key": "20" * 16, "iv": "30" * 16} if action == "install" else {}
         return f"key.{action}", {"said": said} | key
 
     def draw_channel(self) -> tuple[str, Json]:
+        """A random change of an upstream channel: its method and parameters."""
         number = self.random.randint(0, 1)
         channel = FILE["upstream_channels"][number]
         session = self.random.choice([int(channel["session"], 0), 0x20077 + number])

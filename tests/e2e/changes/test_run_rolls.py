@@ -123,9 +123,10 @@ class RollScheduler:
             self.call(action)
 
     def pop_due(self, now: float) -> list[tuple[float, Action]]:
-        pop_due = [call for call in self.steps if call[0] < now]
+        """Removes and returns the steps before this time."""
+        due = [call for call in self.steps if call[0] < now]
         self.steps = deque(call for call in self.steps if call[0] >= now)
-        return pop_due
+        return due
 
 
 def run_tool(*arguments: str) -> int:

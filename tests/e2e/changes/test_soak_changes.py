@@ -53,6 +53,7 @@ class RandomChanger:
         self.changes += 1
 
     def random_modem(self) -> tuple[int, Json]:
+        """A modem, and the number of its group."""
         group = self.random.randint(1, GROUPS)
         return group, self.random.choice(self.modems[group])
 

@@ -37,6 +37,7 @@ class Capture:
 
 
 def read_options(data: bytes) -> dict[int, bytes]:
+    """The options of a block, by code. Checks their end and padding."""
     options: dict[int, bytes] = {}
     while data:
         code, size = struct.unpack_from("<HH", data)

@@ -90,6 +90,7 @@ def apply_events(client: Client, follower: Follower, *, keys: bool = True) -> Js
 
 
 def modem_calls(modem: Json, number: int) -> list[tuple[str, Json]]:
+    """Changes of a modem, of a new modem and of keys: method and parameters each."""
     security: Json = modem.get("security", {})
     said = security.get("said", 1)
     added = modem | {
@@ -111,6 +112,7 @@ def modem_calls(modem: Json, number: int) -> list[tuple[str, Json]]:
 
 
 def other_calls(number: int) -> list[tuple[str, Json]]:
+    """Changes of channels, rules, bonding groups and the group: method and parameters each."""
     channel = {"id": number, "type": "ofdm", "rate": "100 Mbps", "session": 1000 + number}
     rules = {"id": number, "rules": [{"family": "ipv6", "action": "deny"}]}
     upstream = UPSTREAM[0] | {"id": number, "session": 2000 + number}

@@ -74,6 +74,7 @@ class Endpoint:
 
 
 def metrics_port(run: Run) -> int:
+    """The port number of the endpoint, which vcmtsd prints."""
     matches = [match for line in run.stderr if (match := ADDRESS_MESSAGE.match(line))]
     assert len(matches) == 1
     return int(matches[0][2])

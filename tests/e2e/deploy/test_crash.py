@@ -34,6 +34,7 @@ def memif(folder: Path, number: int, name: str, role: str = "server") -> str:
 
 
 def ports(folder: Path, names: Sequence[str] = ("network", "rphy")) -> tuple[str, ...]:
+    """Options of vcmtsd for two memif ports."""
     network, rphy = (memif(folder, n, name) for n, name in enumerate(names))
     return ("--network", network, "--rphy", rphy, *IDLE_SLEEP)
 

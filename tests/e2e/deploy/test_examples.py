@@ -25,6 +25,7 @@ AWS_VALUES = {
 
 
 def run_example(config: Path, folder: Path, *options: str) -> dict[str, object]:
+    """Runs a configuration for a short time. Checks the summary and returns it."""
     summary = folder / "summary.json"
     done = vcmts("run", "--config", config, "--json", summary, *SHORT, *options)
     result: dict[str, object] = json.loads(summary.read_text()) if summary.exists() else {}

@@ -91,6 +91,7 @@ class Pod:
         return next(line["url"] for line in self.log() if "url" in line).removesuffix("/metrics")
 
     def ask(self, path: str) -> tuple[int, str]:
+        """Gets a path of the HTTP server. Returns the status and the text."""
         try:
             with urllib.request.urlopen(self.url() + path, timeout=TIMEOUT) as answer:
                 return answer.status, answer.read().decode()

@@ -81,8 +81,9 @@ class SystemdSocket:
         self.received.append(dict(line.split("=", 1) for line in text.splitlines()))
         return self.received[-1]
 
-    def wait_for(self, word: str) -> dict[str, str]:
-        while word not in (received := self.next()):
+    def wait_for(self, key: str) -> dict[str, str]:
+        """Skips notifications to systemd without this key. Returns the first one that has it."""
+        while key not in (received := self.next()):
             pass
         return received
 

@@ -35,6 +35,7 @@ def commands(page: str, name: str) -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
+    """The environment of a tutorial's commands: its sockets are in the folder."""
     inherited = {key: value for key, value in os.environ.items() if key != "VCMTS_BUILD"}
     return inherited | {"RUNTIME_DIRECTORY": str(folder / "sockets")}
 

@@ -97,6 +97,7 @@ class Messages:
     problems: list[str] = field(default_factory=list)
 
     def by_session(self, session: int) -> list[tuple[int, bytes]]:
+        """The MAPs of a session, each with its time."""
         return [(at, message) for at, of, message in self.maps if of == session]
 
 

@@ -37,6 +37,7 @@ def send(folder: Path, *options: str) -> None:
 
 
 def replay(config: Path, sent: Path, up: bool) -> tuple[list[Record], Json]:
+    """Replays a capture in one direction. Returns the sent packets and the statistics."""
     output, stats = sent.with_suffix(".out"), sent.with_suffix(".json")
     files = ("--rphy-in", sent, "--network-out") if up else ("--network-in", sent, "--rphy-out")
     done = vcmtsd("replay", "--config", config, *files, output, "--stats", stats)

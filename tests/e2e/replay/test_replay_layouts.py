@@ -53,6 +53,7 @@ FREE_LAYOUTS: dict[str, list[Json]] = {
 
 @cache
 def captures(groups: int) -> tuple[list[Record], list[Record]]:
+    """Traffic of the groups at the network ports, and at the R-PHY ports."""
     items = group_configs(groups)
     return sg.downstream_traffic(items, 1, 250, GAP_NS), sg.upstream_traffic(items, 1, 60, GAP_NS)
 

@@ -110,6 +110,7 @@ class ChangeGenerator:
         return {"mac": modem["mac"]} | self.random.choice(patches)()
 
     def draw_modem(self) -> tuple[str, Json]:
+        """A random change of a modem: its method and parameters."""
         modem = self.random.choice(MODEMS)
         mac = {"mac": modem["mac"]}
         action = self.random.choice(["add", "add", "remove", "replace", "set", "set", "set", "set"])
@@ -117,18 +118,21 @@ class ChangeGenerator:
         return f"modem.{action}", {"modem": values.get(action, lambda: self.variant(modem))()}
 
     def draw_key(self) -> tuple[str, Json]:
+        """A random change of a key: its method and parameters."""
         said = int(self.random.choice(MODEMS)["security"]["said"], 0)
         action = self.random.choice(["install", "install", "use", "use", "remove"])
         key = {name: self.random.randbytes(16).hex() for name in ("key", "iv")}
         return f"key.{action}", {"said": said} | (key if action == "install" else {})
 
     def draw_rules(self) -> tuple[str, Json]:
+        """A random change of a filter group: its method and parameters."""
         group = self.random.choice([1, 2, 3, 4])
         action = self.random.choice(["set", "set", "replace", "add", "remove"])
         rules = {} if action == "remove" else {"rules": self.rules()}
         return f"filter_group.{action}", {"filter_group": {"id": group} | rules}
 
     def draw_channel(self) -> tuple[str, Json]:
+        """A random change of a channel: its method and parameters."""
         kind = self.random.randrange(5)
         if kind == 0:
             number = next(self.new_ids)
@@ -146,6 +150,7 @@ class ChangeGenerator:
         return "bonding_group.set", {"bonding_group": group}
 
     def draw_rate(self) -> tuple[str, Json]:
+        """A random rate limit of the group: method and parameters."""
         rate = self.random.choice(["none", "2 Gbps", "10 Gbps"])
         return "group.set", {"values": {"rate_limit": rate}}
 

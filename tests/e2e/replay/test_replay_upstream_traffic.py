@@ -190,6 +190,7 @@ def expected_experts(records: Sequence[Record], config: Config) -> dict[int, set
 
 
 def expert_messages(rows: list[dict[str, list[str]]]) -> dict[int, set[str]]:
+    """Numbers of the frames with expert infos, and the names of these."""
     messages = {number: {n for n in EXPERT_NAMES if row[n]} for number, row in enumerate(rows, 1)}
     return {number: names for number, names in messages.items() if names}
 

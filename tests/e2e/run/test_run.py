@@ -54,6 +54,7 @@ def capture(tmp_path: Path) -> Path:
 
 
 def downstream(path: Path) -> dict[str, Any]:
+    """The downstream part of the summary in a file."""
     summary: dict[str, Any] = json.loads(path.read_text())
     assert {"downstream", "workers", "host"} <= set(summary)
     stats: dict[str, Any] = summary["downstream"]
@@ -124,6 +125,7 @@ def test_invalid_first_number_is_rejected(config: Path) -> None:
 
 
 def check_stopped(done: Completed, summary: Path) -> dict[str, Any]:
+    """Checks a run that was stopped. Returns the downstream part of its summary."""
     assert done.status == 0, done.stderr
     stats = downstream(summary)
     assert stats["balanced"] and stats["held"] == 0

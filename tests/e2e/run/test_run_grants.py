@@ -32,6 +32,7 @@ def mixed(folder: Path) -> tuple[str, str]:
 
 
 def run_scheduled(folder: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], Json]:
+    """Runs the tool with the upstream scheduler. Returns the process and the summary."""
     path = folder / "summary.json"
     done = run_tool(folder, *SCHEDULED, *options, "--verbose", "--json", str(path))
     assert path.exists(), done.stderr

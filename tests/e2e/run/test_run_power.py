@@ -33,6 +33,7 @@ FILES = {
 
 
 def core(client: Client) -> dict[str, Any]:
+    """The state of the only core with power management."""
     (core,) = client.call("power.get")["cores"]
     return dict(core)
 

@@ -157,6 +157,7 @@ def test_skip_reasons_are_documented() -> None:
 
 
 def run_tool(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Completed]:
+    """Runs the tool downstream, checks summary and exit status, and returns the downstream part."""
     summary = tmp_path / "summary.json"
     options = ("--rate", "20Mbps", "--upstream-rate", "0", "--duration", "500ms", "--json", summary)
     done = vcmts("run", "--profile", PROFILE, *options, *more)

@@ -322,6 +322,7 @@ FREE = {"ipv4": "203.0.113.0/24", "ipv6": "2001:db8:ffff::/48"}
 
 
 def bounds(prefix: str) -> tuple[int, int]:
+    """The first and the last address of a network, as numbers."""
     network = ip_network(prefix)
     return int(network[0]), int(network[-1])
 

@@ -79,6 +79,7 @@ def serve(listener: socket.socket, received: list[Any]) -> None:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[Path, list[Any]]]:
+    """A control socket, and the requests that it received."""
     path, received = tmp_path / "control.sock", list[Any]()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))

@@ -48,10 +48,12 @@ def ignore(line: str) -> None:
 
 
 def apply(kernel: Kernel, plan: Plan) -> int:
+    """Applies the plan. Returns the number of steps that changed something."""
     return host_apply.apply(system(kernel), plan, ignore)
 
 
 def undo(kernel: Kernel, *, forget: bool = False) -> tuple[int, list[str]]:
+    """Undoes the plan. Returns the number of steps that are left, and the messages."""
     messages: list[str] = []
     return host_apply.undo(system(kernel), messages.append, forget=forget), messages
 

@@ -12,6 +12,7 @@ CORES = {1: "1,8-9", 2: "1-3,8-11"}  # of the server, by number of groups
 
 
 def isolation(groups: int = 1) -> tuple[str, ...]:
+    """The kernel arguments that isolate the cores of the groups."""
     listed = CORES[groups]
     return (f"isolcpus=managed_irq,domain,{listed}", f"nohz_full={listed}", f"rcu_nocbs={listed}")
 

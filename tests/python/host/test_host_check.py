@@ -130,6 +130,7 @@ def test_sizes_of_huge_pages_are_reported(server: Kernel) -> None:
 
 
 def kubelet_rows(kernel: Kernel) -> dict[str, Finding]:
+    """The findings about kubelet, by fact."""
     files = Files(kernel.root, kernel.ask)
     return {
         row.fact: row for row in kubelet.findings(inspect_machine(files, host_machine.read(files)))

@@ -130,6 +130,7 @@ def test_layout_carries_its_groups_and_no_more(
 
 
 def layout_of(result: Machine, groups: int, node: int | None = None) -> tuple[str, tuple[int, ...]]:
+    """The proposed layout and cores of this many groups."""
     proposal = propose.proposal(result, list(range(1, groups + 1)), [True] * groups, node)
     return proposal.layout, proposal.cores
 

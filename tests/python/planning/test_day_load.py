@@ -19,6 +19,7 @@ def read(folder: Path, text: str | bytes) -> load.Day:
 
 
 def pairs(points: load.Points) -> list[tuple[float, float]]:
+    """Points as (hour, share of the peak)."""
     return [(point.hour, round(point.share, 9)) for point in points]
 
 

@@ -38,6 +38,7 @@ def drawn(day: Json, folder: Path) -> ElementTree.Element:
 
 
 def panels(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """The SVG groups of the picture's panels, by name."""
     groups = {group.get("id", ""): group for group in root.iter(f"{SVG}g")}
     return {name: groups[f"panel-{name}"] for name in picture.PANELS}
 

@@ -49,6 +49,7 @@ def steady(share: float) -> Day:
 
 
 def savings_of(machine: Machine, day: Day, level: str = "cpu") -> dict[str, simulate.Saved]:
+    """The savings of a day by mode, without modes whose power is unknown."""
     steps = simulate.simulate_day(machine, day)
     saved = {mode: simulate.saved(steps, mode, level) for mode in simulate.SAVINGS}
     return {mode: one for mode, one in saved.items() if one is not None}

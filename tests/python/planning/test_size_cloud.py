@@ -33,6 +33,7 @@ def fits(name: str, *options: str, folder: Path) -> tuple[Json, Json]:
 
 
 def gbps_of(fit: Json) -> float:
+    """The rate of both directions."""
     return float(fit["gbps"]["downstream"] + fit["gbps"]["upstream"])
 
 

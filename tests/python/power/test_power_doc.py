@@ -36,11 +36,13 @@ def changed(**changes: Any) -> Machine:
 
 
 def with_calibration_at(gbps: float) -> tuple[Machine, Day]:
+    """The published machine, calibrated at another rate (Gbit/s)."""
     plain = yamls.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
     return changed(calibrate={**plain["calibrate"], "gbps": gbps}), DAY
 
 
 def with_upstream(share: float, gbps: float = 2.0) -> tuple[Machine, Day]:
+    """The published machine with an upstream core of `gbps`, at this upstream share."""
     workers = [
         {"carries": "downstream", "cores": 1, "gbps": 287 / 28 / (1 + share)},
         {"carries": "upstream", "cores": 1, "gbps": gbps},

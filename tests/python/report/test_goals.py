@@ -49,6 +49,7 @@ def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
 
 
 def result(value: float, **more: Any) -> dict[str, Any]:
+    """A measured value of five runs without spread."""
     return {"value": value, "min": value, "max": value, "runs": 5, **more}
 
 

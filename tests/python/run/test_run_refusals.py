@@ -30,6 +30,7 @@ def run(dropped: int = 5, at_port: int = 2, **more: Any) -> Json:
 
 
 def failures(merged: Json) -> int:
+    """The difference between the packets that had to be dropped and those that were, downstream."""
     refusals.add(merged)
     return int(merged["downstream"]["refused_wrong"])
 

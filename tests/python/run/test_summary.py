@@ -212,6 +212,7 @@ def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixtu
 
 
 def group(channels: int, packets: int, early: float, mean: float, highest: float) -> dict[str, Any]:
+    """The skew of a bonding group."""
     result = {"id": 1, "channels": channels, "packets": packets, "early_share": early}
     return result | {"mean_skew_us": mean, "max_skew_us": highest}
 

@@ -42,6 +42,7 @@ Unit = ScQamHeader | OfdmaHeader | ScQamTrailer | OfdmaTrailer | RequestRecord
 
 
 def vectors(name: str) -> dict[str, bytes]:
+    """The vectors of a file, by name."""
     lines = (VECTORS / name).read_text().splitlines()
     pairs = (line.split(":") for line in lines if line and not line.startswith("#"))
     return {name: bytes.fromhex(text) for name, text in pairs}

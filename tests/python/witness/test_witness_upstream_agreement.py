@@ -66,6 +66,7 @@ def test_correct_replay_has_no_differences() -> None:
 
 
 def streams(replay: Replay) -> list[tuple[int, int]]:
+    """The streams (service flow, SID cluster) that have frames, the highest first."""
     return sorted({(sent.flow, sent.cluster) for sent in replay.result.frames}, reverse=True)
 
 
