@@ -358,7 +358,7 @@ TEST(grants_until_scheduler_stops_are_awaited) {
 
 /* The log reports a drain once the group receives nothing. */
 TEST(drain_is_logged_when_reception_stops) {
-	char line[128] = "";
+	char logged[128] = "";
 
 	log_fd = memfd_create("log", 0);
 	log_open(&(struct log_options){.level = LEVEL_INFO, .fd = log_fd});
@@ -366,8 +366,8 @@ TEST(drain_is_logged_when_reception_stops) {
 	assert_int_equal(ftruncate(log_fd, 0), 0);
 	server_group_drain(server, 0, 1000);
 	log_close();
-	assert_true(pread(log_fd, line, sizeof(line) - 1, 0) > 0);
-	assert_non_null(strstr(line, "service group 1 drained: reception stopped"));
+	assert_true(pread(log_fd, logged, sizeof(logged) - 1, 0) > 0);
+	assert_non_null(strstr(logged, "service group 1 drained: reception stopped"));
 	close(log_fd);
 	log_fd = -1;
 }
