@@ -68,6 +68,15 @@ def test_argument_parser_is_read() -> None:
     assert count == Option(("--count",), "COUNT", "how often (default: 3)")
 
 
+def test_commands_of_a_parser_have_texts() -> None:
+    parser = argparse.ArgumentParser(prog="tool")
+    parts = parser.add_subparsers()
+    parts.add_parser("one", help="do one thing")
+    parts.add_parser("two", help="do two", description="Does two things.")
+    texts = [part.text for part in commands.parse_parser(parser).parts]
+    assert texts == ["Do one thing.", "Does two things."]
+
+
 def test_pages_have_all_options() -> None:
     for part in tool().parts:
         page = pages.page(part, "about", "1.0", ["vcmts(1)"])
@@ -141,8 +150,9 @@ def test_shells_parse_their_scripts(shell: str, tmp_path: Path) -> None:
 
 def test_site_has_all_commands_and_options() -> None:
     lines = commands_page.render({"vcmts": tool()}).splitlines()
-    headings = [line.lstrip("#").strip() for line in lines if line.startswith("##")]
-    assert headings == [command.name for command in commands.every(tool())]
+    headings = [line for line in lines if line.startswith("##")]
+    names = [command.name for command in commands.every(tool())]
+    assert headings == [f"{'#' * (len(name.split()) + 1)} {name}" for name in names]
     for command in commands.every(tool()):
         assert command.text or command.name == "vcmts"
         for option in command.options:

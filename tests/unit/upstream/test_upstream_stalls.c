@@ -121,6 +121,26 @@ CASE(segments_of_expired_packets_precede_segment_timer) {
 	kit->segment[SEGMENTED] = 3;
 }
 
+static void expire_frames_with_packets(void) {
+	kit->sg.upstream.frame_timeout_ns = kit->sg.upstream.reorder_timeout_ns;
+}
+
+/* The last fragment is in a packet behind a gap, whose timer expires together with that of the
+ * fragments. */
+CASE(fragments_of_expired_packets_precede_frame_timer, .prepare = expire_frames_with_packets) {
+	uint8_t frame[KIT_FRAME_MAX], bytes[KIT_FRAME_MAX];
+	size_t size = kit_next_frame(PLAIN, 1000, frame);
+
+	kit_send(PLAIN, bytes, kit_write_fragment(PLAIN, 0, FRAGMENT_FIRST, frame, 500, bytes));
+	kit->psp[0][0]++;
+	kit_send(PLAIN, bytes,
+		 kit_write_fragment(PLAIN, 1, FRAGMENT_LAST, frame + 500, size - 500, bytes));
+	kit_settle();
+	assert_int_equal(kit->u->defragment.pending_fragments, 1);
+	kit_advance(kit->sg.upstream.reorder_timeout_ns);
+	assert_int_equal(kit_counter(COUNTER_PSP_GAPS), 1);
+}
+
 /* Sends a unit of this many packets in fragments of 1,900 bytes. */
 static void send_unit(unsigned packets) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
