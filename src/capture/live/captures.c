@@ -218,13 +218,11 @@ static void site_follow(struct tap_captures *c, unsigned site, struct tap_attach
 		at->view = view_make(c, site, &point, &at->names);
 	if (point.counters != NULL && (at->view != NULL || point.counters->tap != NULL))
 		tap_site_publish(&point, at->view);
-	c->active |= at->view != NULL;
 }
 
 /* Rebuilds all sites. When it returns, no worker can reach the former views, and they are freed.
  * Drops are published after a round of all workers, when counters have the stage of each drop. */
 static void sites_follow(struct tap_captures *c) {
-	c->active = false;
 	for (unsigned s = 0; s < c->site_count; s++)
 		site_follow(c, s, &c->former[s]);
 	server_synchronize(c->server);
@@ -267,9 +265,11 @@ static bool captures_begin(struct tap_captures *c, bool stop) {
 static void captures_follow(struct tap_captures *c, bool stop) {
 	pthread_mutex_lock(&c->lock);
 	c->generation = c->server->generation;
-	if (captures_begin(c, stop) || c->active)
+	if (captures_begin(c, stop))
 		sites_follow(c);
+	c->active = false;
 	for (unsigned i = 0; i < TAP_CAPTURES; i++) {
+		c->active |= c->list[i].state == TAP_RUNNING;
 		if (c->list[i].state == TAP_ENDING)
 			c->list[i].state = TAP_ENDED;
 	}

@@ -12,7 +12,7 @@
 #include "capture/live/request.h"
 #include "server/server.h"
 
-/* bytes of all rings of a capture, unless each is at TAP_RING_MIN */
+/* limit of the bytes of a capture's rings; exceeded if even rings of TAP_RING_MIN do not fit */
 #define TAP_MEMORY (UINT32_C(8) << 20)
 #define TAP_RING_MIN (UINT32_C(128) << 10)
 #define TAP_RING_MAX (UINT32_C(4) << 20)
@@ -30,11 +30,12 @@ enum tap_state {
 /* What the capture thread has of one site of a capture: its ring and its names. */
 struct tap_source {
 	struct tap_buffer *buffer;
-	unsigned site; /* number of its site, for the control thread */
+	unsigned site; /* index of its site; see capture/live/sites.h */
 	enum direction direction;
 	char name[TAP_NAME]; /* "sg 1 downstream", or the name of a port */
 	bool removed; /* the site was removed: no more packets */
-	/* numbers of pcapng interfaces, used by the capture thread */
+	/* The capture thread's numbers of pcapng interfaces plus 1; 0: none yet. By
+	 * tap_boundary(), or TAP_SLOTS + stage for drops; then by form of the packet. */
 	uint16_t interfaces[TAP_SLOTS + TAP_STAGES + 1][TAP_FORMS];
 };
 
@@ -49,17 +50,18 @@ struct tap_capture {
 /* What is attached to a part of a group, or to a port. The control thread owns it. */
 struct tap_attachment {
 	struct tap_view *view; /* NULL: no capture */
-	struct tap_names *names; /* of this view */
+	struct tap_names *names; /* of modems, flows and sessions, for this view; NULL: a port */
 };
 
 struct tap_captures {
 	struct server *server;
 	pthread_mutex_t lock; /* protects states and sources */
 	struct tap_capture list[TAP_CAPTURES];
-	bool wakeup; /* a request for tap_captures_update() */
+	bool wakeup; /* atomic: the capture thread sets it, tap_captures_update() clears it */
 	/* The control thread owns the members below. */
-	bool active; /* some sites have views */
+	bool active; /* a capture runs */
 	uint64_t generation; /* of the server, when the views were built */
+	/* by site; sites_follow() frees the former ones when no worker can reach them */
 	struct tap_attachment *sites, *former;
 	unsigned site_count;
 };
@@ -67,23 +69,28 @@ struct tap_captures {
 /* Returns 0, or -1 without memory. `server` must be open and must outlive the captures. */
 int tap_captures_open(struct tap_captures *c, struct server *server);
 
-/* Call it when no thread uses the captures and no worker runs a tap; see tap_captures_stop(). */
+/* Frees the sources, but no views: call tap_captures_stop() after the end of the capture thread,
+ * then this. */
 void tap_captures_close(struct tap_captures *c);
 
 /* The control thread calls it often: it starts and ends captures, and rebuilds views after changes of the server. */
 void tap_captures_update(struct tap_captures *c);
 
-/* The control thread calls it to end all captures and to refuse new ones. */
+/* The control thread ends running captures and refuses those requested so far. It calls this
+ * repeatedly, instead of tap_captures_update(), until the capture thread has ended. */
 void tap_captures_stop(struct tap_captures *c);
 
-/* The capture thread requests a capture. Returns NULL if all TAP_CAPTURES slots are in use. */
+/* The capture thread requests a capture; `request` is copied. Returns NULL if all TAP_CAPTURES slots
+ * are in use. Free the capture with tap_capture_free(). */
 struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *request);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
-/* Stops adding packets. The state becomes TAP_ENDED when no worker adds one any more. */
+/* Ends a requested or running capture; no effect on others. A running one becomes TAP_ENDED in
+ * tap_captures_update(), when no worker adds packets any more. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
 
-/* Frees a source whose site was removed, or that no view uses. */
+/* Frees a source that no view uses, as its site was removed. The capture thread first takes it out
+ * of `sources`, under the lock. */
 void tap_source_free(struct tap_source *source);
 
-/* Frees an ended or refused capture. */
+/* Frees an ended or refused capture and its sources. */
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture);

@@ -243,6 +243,30 @@ TEST(sources_of_removed_groups_are_gone) {
 	close_all();
 }
 
+/* A running capture follows changes of the server, also while it has no site. */
+TEST(capture_without_site_gets_sources_of_added_group) {
+	const struct service_group *added;
+	unsigned group;
+
+	open_with_capture(3, "{\"stages\":[\"classify\"],\"group\":1}");
+	end_ok(NULL);
+	added = life_kit_load_extra(kit, 3, 0, 1, 2, 0);
+	group = life_kit_add(kit, added);
+	request = "{\"stages\":[\"classify\"],\"group\":3}";
+	begin_ok(NULL);
+	assert_int_equal(capture->source_count, 1);
+	for (unsigned number = 1; number <= 2; number++) {
+		life_kit_remove(kit, group, 0);
+		tap_captures_update(&captures);
+		assert_int_equal(tap_capture_state(&captures, capture), TAP_RUNNING);
+		group = life_kit_add(kit, added);
+		tap_captures_update(&captures);
+		assert_int_equal(capture->source_count, number + 1);
+	}
+	life_kit_remove(kit, group, 0);
+	close_all();
+}
+
 static void check_traffic(void) {
 	life_kit_check_traffic(kit);
 }
