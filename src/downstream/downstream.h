@@ -40,6 +40,7 @@ extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
 
 /* Bytes that a channel could have carried: `before` until the time `since`, then by its rate. */
 struct ds_capacity {
+	uint32_t changes; /* odd while the members below change; see qos_capacity() */
 	uint64_t rate; /* bits per second */
 	uint64_t since; /* ns */
 	uint64_t before; /* bytes */

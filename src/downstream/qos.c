@@ -2,6 +2,7 @@
 #include "downstream/qos.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rte_malloc.h>
 
@@ -9,6 +10,7 @@
 #include "platform/log/log.h"
 
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
+#define WRITER_POLL_US 20
 
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c) {
 	struct depi_format format = depi_format(r, c);
@@ -168,29 +170,47 @@ static uint64_t carried(uint64_t rate, uint64_t ns) {
 	return (uint64_t)((unsigned __int128)rate * ns / NS_PER_BYTE_AT_1_BPS);
 }
 
-uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now) {
-	const struct ds_capacity *c = &d->upper.capacity[channel];
-	uint64_t since = __atomic_load_n(&c->since, __ATOMIC_RELAXED);
+/* Loads the members while the upper MAC does not change them. Its worker may lose its core during a
+ * change, so the reader sleeps. */
+static struct ds_capacity capacity_load(const struct ds_capacity *c) {
+	struct ds_capacity loaded;
 
-	return __atomic_load_n(&c->before, __ATOMIC_RELAXED) +
-	       carried(__atomic_load_n(&c->rate, __ATOMIC_RELAXED), now > since ? now - since : 0);
+	for (;;) {
+		loaded.changes = __atomic_load_n(&c->changes, __ATOMIC_ACQUIRE);
+		loaded.before = __atomic_load_n(&c->before, __ATOMIC_ACQUIRE);
+		loaded.since = __atomic_load_n(&c->since, __ATOMIC_ACQUIRE);
+		loaded.rate = __atomic_load_n(&c->rate, __ATOMIC_ACQUIRE);
+		if ((loaded.changes & 1) == 0 &&
+		    __atomic_load_n(&c->changes, __ATOMIC_RELAXED) == loaded.changes)
+			return loaded;
+		usleep(WRITER_POLL_US);
+	}
+}
+
+/* The counterpart of capacity_load(). Each store of a member releases the odd number before it. */
+static void capacity_store(struct ds_capacity *c, uint64_t before, uint64_t since, uint64_t rate) {
+	uint32_t changes = c->changes;
+
+	__atomic_store_n(&c->changes, changes + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->before, before, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->since, since, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->rate, rate, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->changes, changes + 2, __ATOMIC_RELEASE);
+}
+
+uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now) {
+	const struct ds_capacity c = capacity_load(&d->upper.capacity[channel]);
+
+	return c.before + carried(c.rate, now > c.since ? now - c.since : 0);
 }
 
 void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate) {
 	struct ds_capacity *c = &u->capacity[channel];
 	uint64_t now = u->clock->now;
 
-	__atomic_store_n(&c->before, c->before + carried(c->rate, now - c->since),
-			 __ATOMIC_RELAXED);
-	__atomic_store_n(&c->since, now, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
+	capacity_store(c, c->before + carried(c->rate, now - c->since), now, rate);
 }
 
 void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate) {
-	struct ds_capacity *c = &u->capacity[channel];
-
-	__atomic_store_n(&c->rate, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->before, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->since, u->clock->now, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
+	capacity_store(&u->capacity[channel], 0, u->clock->now, rate);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler of a service group: converts its configuration to that of the scheduler. */
+/* Converts a service group's configuration to the settings of its scheduler, and counts the bytes that
+ * its channels could have carried. */
 #pragma once
 
 #include <stdint.h>
@@ -7,29 +8,33 @@
 #include "downstream/downstream.h"
 #include "model/service_group.h"
 
-/* Creates the scheduler of `d`, whose tables must exist, for `queued_max` packets. Returns 0, or
- * -1 after logging an error. */
+/* Creates the scheduler of `d`, whose tables must exist, for `queued_max` packets in all queues.
+ * Returns 0, or -1 after logging an error. Call qos_free() in either case. */
 int qos_create(struct downstream *d, const struct service_group *sg, uint32_t queued_max);
 
 /* The format of the channel's DEPI frames, as the stage `depi` fills them. */
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c);
 
-/* No effect if nothing was created. */
+/* Frees what qos_create() allocated, but no queued packets. No effect on a zeroed `d`. */
 void qos_free(struct downstream *d);
 
-/* The scheduler's settings of an object; those of an unused slot mean that it does not exist. A
- * flow's DOCSIS header has `header_size` bytes. A bonding group has the channels of `g`. */
+/* The scheduler's settings of an object. For an unused slot of a channel or bonding group, they mean that
+ * the object does not exist; do not call the functions for unused slots of modems and flows. */
 struct scheduler_channel qos_channel(const struct rphy_config *r, const struct channel *c);
+/* The result points to the list of channels of `g`, which must outlive it. */
 struct scheduler_group qos_group(const struct bonding_group *g);
 struct scheduler_modem qos_modem(const struct modem *m);
+/* `modem`: its index. `header_size`: bytes of the DOCSIS header that the lower MAC writes. */
 struct scheduler_flow qos_flow(const struct service_flow *f, uint32_t modem, uint8_t header_size);
 
-/* Sets a new rate of the channel, 0: none. Called by the thread of the upper MAC. */
+/* Sets the rate (bits per second, 0: none) by which qos_capacity() counts from now on; it does not change
+ * the scheduler. The thread of the upper MAC calls it. */
 void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate);
 
-/* The same for a new channel, which starts with no bytes. */
+/* The same for a new channel in the slot, whose count starts at 0. */
 void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate);
 
 /* Bytes that the channel could have carried until `now` (ns of the upper MAC's clock), at the
- * rates that it had. May be called while workers run. */
+ * rates that it had. One thread at a time may change rates; others may call this meanwhile. The count of a channel
+ * never falls if the caller loads `now` first. */
 uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now);

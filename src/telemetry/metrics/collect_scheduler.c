@@ -29,7 +29,9 @@ static uint64_t channel_count(const struct served_group *g, uint32_t channel, un
 	uint64_t now;
 
 	if (which == CHANNEL_CAPACITY) {
-		now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_RELAXED);
+		/* The time is loaded before the capacity: a later one might count a former rate too
+		 * long. */
+		now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_ACQUIRE);
 		return qos_capacity(g->downstream, channel, now);
 	}
 	scheduler_report_channel(g->downstream->upper.scheduler, channel, &r);

@@ -4,6 +4,9 @@
 #include "model_kit.h"
 #include "test_main.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #include <rte_malloc.h>
 
 #include "downstream/qos.h"
@@ -12,6 +15,7 @@
 
 #define FLOWS 4
 #define QUEUED 1000 /* packets */
+#define READ_NS UINT64_C(2000000000) /* enough to read during a change */
 
 static const char text[] =
 	"service_group: 9\n"
@@ -200,6 +204,46 @@ TEST(capacity_sums_rates_over_time) {
 	/* a year at the highest rate */
 	assert_int_equal(qos_capacity(downstream, 2, 6000000000 + 31536000000000000),
 			 14000000 + 3942000000000000000);
+}
+
+static uint64_t monotonic_ns(void) {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Changes rates until the test has read enough, as the thread of the upper MAC does. */
+static void *change_rates(void *arg) {
+	bool *enough = arg;
+
+	for (uint64_t i = 1; !__atomic_load_n(enough, __ATOMIC_ACQUIRE); i++) {
+		__atomic_store_n(&now.now, now.now + 1000000, __ATOMIC_RELEASE);
+		qos_capacity_change(&downstream->upper, 2, i % 3 * 8000000000);
+	}
+	return NULL;
+}
+
+/* A reader sees all members of one change, so that the count of bytes never falls. */
+TEST(capacity_never_falls_while_rates_change) {
+	bool enough = false;
+	unsigned falls = 0;
+	uint64_t last = 0;
+	pthread_t thread;
+
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
+	now.now = 1000000000;
+	assert_int_equal(pthread_create(&thread, NULL, change_rates, &enough), 0);
+	for (uint64_t end = monotonic_ns() + READ_NS; monotonic_ns() < end;) {
+		uint64_t at = __atomic_load_n(&now.now, __ATOMIC_ACQUIRE);
+		uint64_t bytes = qos_capacity(downstream, 2, at);
+
+		falls += bytes < last;
+		last = bytes;
+	}
+	__atomic_store_n(&enough, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(falls, 0);
 }
 
 EACH_TEST(create_downstream, free_downstream)
