@@ -3,28 +3,30 @@
 
 #include <string.h>
 
-/* Outside of quotes, these characters may continue a value on other lines or refer to other
- * nodes. */
+/* Outside of quotes, these characters may begin an anchor, alias, tag, block scalar, directive or
+ * complex key, or are reserved. */
 static const char doubtful[] = "&*!|>%@`?\\";
 
+/* What a character is, is decided by what precedes it. */
+enum state {
+	BEFORE_VALUE, /* a value may begin */
+	IN_PLAIN, /* in an unquoted text, where quotes, and brackets outside of brackets, have no meaning */
+	AFTER_VALUE, /* after a closing quote or bracket */
+};
+
 struct line {
-	const char *at, *end;
-	char before; /* last character that is not a space; 0: none */
+	const char *begin, *at, *end;
+	enum state state;
 	unsigned depth; /* number of open brackets */
 };
 
-/* Whether a value may begin here. */
-static bool is_at_value(const struct line *l) {
-	return l->before == 0 || strchr("[{,:-", l->before) != NULL;
-}
-
-/* The position after the quoted text that begins here; NULL if it does not end, or begins no
- * value. */
+/* The position after the quoted text that begins here. NULL if it does not end on the line, or if the
+ * quote is inside an unquoted text. */
 static const char *after_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;
 
-	if (!is_at_value(l))
+	if (l->state != BEFORE_VALUE)
 		return NULL;
 	for (; c < l->end && *c != quote; c++) {
 		if (quote == '"' && *c == '\\')
@@ -36,36 +38,72 @@ static const char *after_quotes(const struct line *l) {
 	return c == l->end || strchr(" ,:]}", *c) != NULL ? c : NULL;
 }
 
-static bool is_comment(const struct line *l, const char *begin) {
-	return *l->at == '#' && (l->at == begin || l->at[-1] == ' ');
+static bool is_comment(const struct line *l) {
+	return *l->at == '#' && (l->at == l->begin || l->at[-1] == ' ');
 }
 
-/* Counts brackets. Returns false for a closing one without an opening one. */
-static bool brackets(struct line *l) {
-	if (*l->at == '[' || *l->at == '{')
-		l->depth++;
-	else if (*l->at == ']' || *l->at == '}')
-		return l->depth-- > 0;
+static bool space_follows(const struct line *l) {
+	return l->at + 1 == l->end || l->at[1] == ' ';
+}
+
+/* Steps over a bracket. Returns false for a closing one without an opening one, and for an opening one where
+ * no value may begin. */
+static bool bracket(struct line *l) {
+	bool opens = *l->at == '[' || *l->at == '{';
+
+	if (l->state == IN_PLAIN && l->depth == 0)
+		return true;
+	if (opens ? l->state != BEFORE_VALUE : l->depth == 0)
+		return false;
+	l->depth += opens ? 1 : -1u;
+	l->state = opens ? BEFORE_VALUE : AFTER_VALUE;
 	return true;
 }
 
+/* Steps over a colon: the end of a key, or a character of an unquoted text. Returns false for one that some
+ * parsers take for the end of an empty key. */
+static bool colon(struct line *l) {
+	if (l->depth > 0 && l->state == BEFORE_VALUE && !space_follows(l))
+		return false;
+	l->state = space_follows(l) || (l->depth > 0 && l->state == AFTER_VALUE) ? BEFORE_VALUE
+										 : IN_PLAIN;
+	return true;
+}
+
+/* Steps over a character that is no quote and begins no comment. Returns false if the line may not be plain. */
+static bool step(struct line *l) {
+	switch (*l->at) {
+	case ' ': return true;
+	case '[':
+	case '{':
+	case ']':
+	case '}': return bracket(l);
+	case ':': return colon(l);
+	case ',': l->state = l->depth > 0 ? BEFORE_VALUE : IN_PLAIN; return true;
+	case '-':
+		if (l->state != BEFORE_VALUE || l->depth > 0 || !space_follows(l))
+			l->state = IN_PLAIN;
+		return true;
+	case '#': /* a comment unless in an unquoted text */ return l->state == IN_PLAIN;
+	default: l->state = IN_PLAIN; return strchr(doubtful, *l->at) == NULL;
+	}
+}
+
 static bool line_is_plain(const char *begin, const char *end) {
-	struct line l = {.at = begin, .end = end};
+	struct line l = {.begin = begin, .at = begin, .end = end, .state = BEFORE_VALUE};
 
 	if (end - begin >= 3 && (memcmp(begin, "---", 3) == 0 || memcmp(begin, "...", 3) == 0))
 		return false;
-	while (l.at < end && !is_comment(&l, begin)) {
+	while (l.at < end && !is_comment(&l)) {
 		if (*l.at == '"' || *l.at == '\'') {
 			l.at = after_quotes(&l);
 			if (l.at == NULL)
 				return false;
-			l.before = '"';
+			l.state = AFTER_VALUE;
 			continue;
 		}
-		if (strchr(doubtful, *l.at) != NULL || !brackets(&l))
+		if (!step(&l))
 			return false;
-		if (*l.at != ' ')
-			l.before = *l.at;
 		l.at++;
 	}
 	return l.depth == 0;

@@ -239,13 +239,44 @@ TEST(only_plain_lines_are_divided) {
 		"- \"a\": \"b\"",
 		"a: [\"b\",\"c\"]",
 		"a: b-c.d/e, f",
+		"a: net_{group}[1]",
+		"a: {\"b\":\"c\", d:e: f-}",
 	};
 	static const char *const not_plain[] = {
-		"a: {b: 1,\n", "a: ]",	    "a: []]\n[", "a: \"b\nc\"", "a: 'b\n", "a: b 'c, d: '",
-		"a: 'b'c",     "a: 'b''c'", /* plain, but not recognized */
-		"a: &b c",     "a: *b",	    "a: !b c",	 "a: |\n",	"a: >\n",  "%A",
-		"a: @b",       "a: `b",	    "? a",	 "a\\",		"a:\tb",   "a: \x7f",
-		"a: \xc2\x85", "a: \r",	    "a: \"\\",	 "{a: b #}",
+		"a: {b: 1,\n",
+		"a: ]",
+		"a: []]\n[",
+		"a: \"b\nc\"",
+		"a: 'b\n",
+		"a: b 'c, d: '",
+		"a: 'b'c",
+		"a: 'b''c'", /* plain, but not recognized */
+		"a: &b c",
+		"a: *b",
+		"a: !b c",
+		"a: |\n",
+		"a: >\n",
+		"%A",
+		"a: @b",
+		"a: `b",
+		"? a",
+		"a\\",
+		"a:\tb",
+		"a: \x7f",
+		"a: \xc2\x85",
+		"a: \r",
+		"a: \"\\",
+		"{a: b #}",
+		/* quotes inside of an unquoted text */
+		"a: [x- ', [', ]",
+		"k: [x:', [', ]",
+		"a': [\"']",
+		"a: [:'b']",
+		/* comments after brackets */
+		"a: [#]",
+		"a: [[b]#]",
+		"a: [b,#]",
+		"a: [b [c]]",
 	};
 
 	expect_divided("service_groups:\n  - x: 1\n      ", plain, ARRAY_COUNT(plain), "\n", true);
