@@ -45,7 +45,7 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 		m->channels[i].used_sids = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {
-		m->groups[g].blocked = NONE;
+		m->groups[g].parked = NONE;
 		for (uint32_t l = 0; l < LEVELS; l++)
 			m->groups[g].queues[l].first = NONE;
 	}

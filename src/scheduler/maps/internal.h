@@ -3,7 +3,7 @@
  * The upstream scheduler's data structures. A flow is owed bytes that it requested and was not
  * granted yet. It is then in the ring of its priority in its group: the set of channels of the SID
  * cluster that is served. A flow with a reserved rate is in the reserved queue as well. A flow that
- * its rates block is in the group's blocked ring and has a timer. A round makes the MAPs of all
+ * waits for its rates is parked: it is in the group's parked ring and has a timer. A round makes the MAPs of all
  * channels that are due at the same time.
  */
 #pragma once
@@ -29,7 +29,7 @@
 #define TIME_END (UINT64_C(1) << 62) /* later times count as this one */
 #define RESERVED_SAVED (MAPS_HZ / 100)
 
-enum state { FLOW_UNUSED, FLOW_IDLE, FLOW_READY, FLOW_BLOCKED };
+enum state { FLOW_UNUSED, FLOW_IDLE, FLOW_READY, FLOW_PARKED };
 
 /* Rates of a flow. */
 #define LIMIT_SUSTAINED 0x1
@@ -38,7 +38,7 @@ enum state { FLOW_UNUSED, FLOW_IDLE, FLOW_READY, FLOW_BLOCKED };
 
 /* The cache line that requests and rounds touch. */
 struct flow {
-	struct link link; /* in its class queue, or in the blocked ring */
+	struct link link; /* in its class queue, or in the parked ring */
 	struct link reserved; /* in the reserved queue */
 	uint32_t owed; /* bytes requested and not granted, in all clusters */
 	uint32_t owed_here; /* of these, in the current cluster */
@@ -93,7 +93,7 @@ struct group {
 	uint32_t round; /* in which `current` and `max` were set */
 	uint32_t current; /* channel of new grants */
 	uint32_t max; /* no channel has more bytes free */
-	uint32_t blocked; /* ring of flows */
+	uint32_t parked; /* ring of flows */
 	struct class_queue queues[LEVELS];
 };
 
@@ -258,7 +258,7 @@ uint64_t proactive_bytes(const struct maps_flow *s); /* per grant */
 
 /* rates.c */
 void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s);
-/* Of `want` bytes, those that the flow's rates admit now. 0: the flow is blocked until they
+/* Of `want` bytes, those that the flow's rates admit now. 0: the flow is parked until they
  * admit more. */
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want);
 /* The bytes that are due of the reserved rate, at most QUANTUM. 0: the flow leaves the reserved
@@ -271,7 +271,7 @@ void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes);
 void list_join(struct maps *m, uint32_t flow, uint32_t level);
 void list_leave(struct maps *m, uint32_t flow, uint32_t level);
 void flow_ready(struct maps *m, uint32_t flow); /* to its class queue, and the reserved queue */
-void flow_block(struct maps *m, uint32_t flow, uint64_t until);
+void flow_park(struct maps *m, uint32_t flow, uint64_t until); /* until this time of the timers */
 void flow_idle(struct maps *m, uint32_t flow); /* out of all lists */
 void flow_switch(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of flows: class queues, reserved queue and blocked ring of each group. */
+/* Lists of flows: class queues, reserved queue and parked ring of each group. */
 #include "scheduler/maps/internal.h"
 
 static struct links flow_links(const struct maps *m, uint32_t level) {
@@ -59,8 +59,8 @@ void flow_ready(struct maps *m, uint32_t flow) {
 void flow_idle(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 
-	if (f->state == FLOW_BLOCKED) {
-		ring_remove(flow_links(m, 0), &m->groups[f->group].blocked, flow);
+	if (f->state == FLOW_PARKED) {
+		ring_remove(flow_links(m, 0), &m->groups[f->group].parked, flow);
 		timers_clear(&m->timers, timer_of(m, TIMER_RATE, flow));
 	} else if (f->state == FLOW_READY) {
 		list_leave(m, flow, f->priority);
@@ -73,12 +73,12 @@ void flow_idle(struct maps *m, uint32_t flow) {
 	f->credit = 0;
 }
 
-void flow_block(struct maps *m, uint32_t flow, uint64_t until) {
+void flow_park(struct maps *m, uint32_t flow, uint64_t until) {
 	struct flow *f = &m->flows[flow];
 
 	flow_idle(m, flow);
-	f->state = FLOW_BLOCKED;
-	ring_append(flow_links(m, 0), &m->groups[f->group].blocked, flow);
+	f->state = FLOW_PARKED;
+	ring_append(flow_links(m, 0), &m->groups[f->group].parked, flow);
 	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
 }
 

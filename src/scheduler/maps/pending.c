@@ -58,6 +58,6 @@ void add_pending(struct maps *m) {
 		for (uint32_t level = MAPS_PRIORITIES; fits && level-- > 0;)
 			fits = ring_pending(m, g->queues[level].first);
 		if (fits)
-			ring_pending(m, g->blocked);
+			ring_pending(m, g->parked);
 	}
 }

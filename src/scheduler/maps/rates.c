@@ -74,7 +74,7 @@ uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 		want = allowed(&l->peak, m->now, want, needs, &until);
 	if (until == 0)
 		return want;
-	flow_block(m, flow, until);
+	flow_park(m, flow, until);
 	return 0;
 }
 

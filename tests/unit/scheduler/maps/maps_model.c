@@ -243,7 +243,7 @@ void model_add_pending(struct model *m) {
 		for (int level = MAPS_PRIORITIES; more && level-- > 0;)
 			more = add_pending_list(m, &m->sets[i].lists[level]);
 		if (more)
-			add_pending_list(m, &m->sets[i].blocked);
+			add_pending_list(m, &m->sets[i].parked);
 	}
 }
 

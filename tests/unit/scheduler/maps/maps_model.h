@@ -11,7 +11,7 @@
 #define MODEL_SETS 64
 #define MODEL_LEVELS 9 /* priorities, and above them the reserved queue */
 
-enum model_state { MODEL_UNUSED, MODEL_IDLE, MODEL_READY, MODEL_BLOCKED };
+enum model_state { MODEL_UNUSED, MODEL_IDLE, MODEL_READY, MODEL_PARKED };
 
 enum model_rate { MODEL_SUSTAINED, MODEL_PEAK, MODEL_RESERVED, MODEL_RATES };
 
@@ -34,7 +34,7 @@ struct model_flow {
 	uint32_t owed[MAPS_MAX_CLUSTERS]; /* bytes, per cluster */
 	uint32_t cluster, credit; /* present one; bytes left in this round */
 	bool in_reserved;
-	uint64_t blocked_until, reserved_at; /* timers; 0: not set */
+	uint64_t parked_until, reserved_at; /* timers; 0: not set */
 	struct model_bucket rates[MODEL_RATES];
 	uint64_t next, used; /* times: of the next grant or poll, of the latest data */
 	uint32_t service_channel, request_channel, latest;
@@ -51,7 +51,7 @@ struct model_list {
 struct model_set {
 	uint32_t mask, users; /* channels; SID clusters with these channels */
 	int current; /* channel of the round's new grants; -1: none yet */
-	struct model_list lists[MODEL_LEVELS], blocked;
+	struct model_list lists[MODEL_LEVELS], parked;
 };
 
 enum model_kind { MODEL_STATION, MODEL_POLL, MODEL_UNSOLICITED, MODEL_DATA };

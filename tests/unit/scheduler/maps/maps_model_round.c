@@ -210,7 +210,7 @@ static bool expire(struct model *m) {
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < MODEL_FLOWS; i++) {
 			const struct model_flow *f = &m->flows[i];
-			uint64_t at = k == 0   ? f->blocked_until
+			uint64_t at = k == 0   ? f->parked_until
 				      : k == 1 ? f->reserved_at
 					       : model_service_time(m, i);
 
@@ -308,8 +308,8 @@ static void follow_back(struct model *m, uint64_t now) {
 		f->next =
 			(f->next > start ? f->next - start : 0) + m->start + c->number * c->length;
 		f->used = f->used < now ? f->used : now;
-		if (f->blocked_until != 0)
-			f->blocked_until = now + (f->blocked_until - m->now);
+		if (f->parked_until != 0)
+			f->parked_until = now + (f->parked_until - m->now);
 		if (f->reserved_at != 0)
 			f->reserved_at = now + (f->reserved_at - m->now);
 	}

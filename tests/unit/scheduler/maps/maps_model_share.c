@@ -56,9 +56,9 @@ void model_leave_lists(struct model *m, int flow) {
 
 	for (int level = 0; level < MODEL_LEVELS; level++)
 		list_remove(&set_of(m, flow)->lists[level], flow);
-	list_remove(&set_of(m, flow)->blocked, flow);
+	list_remove(&set_of(m, flow)->parked, flow);
 	f->in_reserved = false;
-	f->blocked_until = f->reserved_at = 0;
+	f->parked_until = f->reserved_at = 0;
 	f->credit = 0;
 	f->state = MODEL_IDLE;
 }
@@ -158,9 +158,9 @@ static uint32_t flow_allowance(struct model *m, int flow, int level) {
 	if (at == m->now)
 		return allowed;
 	model_leave_lists(m, flow);
-	f->state = MODEL_BLOCKED;
-	f->blocked_until = at;
-	list_add(&set_of(m, flow)->blocked, flow);
+	f->state = MODEL_PARKED;
+	f->parked_until = at;
+	list_add(&set_of(m, flow)->parked, flow);
 	return 0;
 }
 
