@@ -43,6 +43,7 @@ struct latency {
 	uint32_t bursts; /* odd while it records a burst */
 	/* of the reader */
 	struct hdr_histogram *spare __rte_cache_aligned; /* empty */
+	/* ns; since latency_reset(), and since measuring was switched on */
 	struct hdr_histogram *recent, *whole;
 };
 
@@ -60,46 +61,51 @@ int latency_switch(struct latency *l, bool on);
 /*
  * The same in two parts, while a worker runs.
  *
- * The reader calls latency_prepare(), which allocates memory, and excludes other readers. It does
- * nothing if measuring is on, and returns 0 or -1. The transmitting worker calls latency_set()
- * between two rounds; it cannot fail.
+ * The reader calls latency_prepare(), which allocates memory and clears the results. It takes the
+ * readers' lock, so the caller must not have it. It does nothing if measuring is on. It returns 0, or
+ * -1 without memory. The transmitting worker calls latency_set() between two rounds; it cannot fail.
  */
 int latency_prepare(struct latency *l);
-int latency_reserve(struct latency *l); /* allocates memory only; keeps results */
+int latency_reserve(
+	struct latency *l); /* allocates memory only, under the same lock; keeps results */
 void latency_set(struct latency *l, bool on);
 
 /* Uses the time `*ns` from now on. Call it while measuring is off. */
 void latency_simulate(struct latency *l, const uint64_t *ns);
 
+/* Frees the results and switches measuring off. No worker may measure, and the caller excludes readers. */
 void latency_free(struct latency *l);
 
-/* Whether it was ever switched on, so that there are results. */
+/* Whether memory for results exists, as after latency_prepare() and latency_reserve(). */
 bool latency_measured(const struct latency *l);
 
-/* Serialize readers of all latencies of the process. Workers never take the lock. */
+/* Serialize readers of all latencies of the process: around latency_collect(), latency_reset() and
+ * reads of the histograms. Not recursive. Workers never take the lock. */
 void latency_readers_lock(void);
 void latency_readers_unlock(void);
 
-/* Moves recorded times to `recent` and `whole`, also while workers run. One reader at a time;
- * latency_measured() must hold. */
+/* Moves recorded times to `recent` and `whole`, also while workers run. The caller has the
+ * readers' lock, and latency_measured() must be true. */
 void latency_collect(struct latency *l);
 
-/* Clears `recent`. */
+/* Clears `recent`, under the readers' lock of the caller. */
 void latency_reset(struct latency *l);
 
-/* Records packets that the port has just accepted, by arrival time. */
+/* Records the time from arrival until now of `n` packets that the port has just accepted. `arrived` is in
+ * ticks; times before `since` and 0 are ignored. */
 void latency_record(struct latency *l, const uint64_t *arrived, unsigned n);
 
-/* Allocates memory for `packets` at a time. Returns 0, or -1 without memory. Harmless if it
- * exists. */
+/* Allocates memory for `packets` at a time. An existing line stays as it is. Returns 0, or -1 without
+ * memory. */
 int latency_line_create(struct latency_line *line, uint32_t packets);
 void latency_line_free(struct latency_line *line);
 
-/* Adds the packets that end in the DEPI frame. Returns how many of them have a time. */
+/* Adds the times of packets that end in the DEPI frame, without those for which no memory is left.
+ * Returns how many it added. */
 uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 			  const struct rte_mbuf *frame);
 
-/* The port has just accepted the frames of the first `n` packets of the line. */
+/* Records and removes the first `n` times of the line, as the port has just accepted their frames. */
 void latency_line_record(struct latency_line *line, struct latency *l, uint32_t n);
 
 static inline bool latency_on(const struct latency *l) {

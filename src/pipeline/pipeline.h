@@ -5,18 +5,19 @@
  * A stage takes a burst, keeps the packets that go on in order at the front of the array, and
  * returns their number. It passes every other packet to drop() with a reason, or keeps it pending
  * (queue, crypto provider, open DEPI frame) and returns it from a later call. A stage that can
- * return packets without input sets `polls`. The last stage returns packets that have left, which
- * only the accounts use.
+ * return packets without input sets `polls`. The last stage returns the number of packets that have
+ * left, for the accounts; their pointers are no longer valid.
  *
- * A burst has at most PIPELINE_BURST packets, and a stage returns no more, including its input. The
- * exceptions are `depi` and `messages` downstream, `decrypt_collect` and `extract_joined` upstream:
- * they return up to PIPELINE_CAPACITY, the size of the array, and all stages after them accept as
- * many.
+ * A burst has at most PIPELINE_BURST packets, and a stage returns no more, even with pending packets
+ * of earlier calls. The exceptions are `depi` and `messages` downstream, `decrypt_collect` and
+ * `extract_joined` upstream: they return up to PIPELINE_CAPACITY, the size of the array, and all
+ * stages after them accept as many.
  *
  * Stages that turn one packet into many, or many into one, have a queue between them, which the
  * list names. A stage with an `output_queue` returns nothing. The loop takes a burst out of the
- * `input_queue` for its stage in each run. A stage that `pulls_input` dequeues itself, after its
- * input from the stage before, as only it knows how many packets it can accept.
+ * `input_queue` for its stage in each run; the stage before must return nothing. A stage that
+ * `pulls_input` dequeues itself, after its input from the stage before, as only it knows how many
+ * packets it can accept.
  */
 #pragma once
 
@@ -52,11 +53,15 @@ struct stage {
 	bool pulls_input; /* dequeues from `input_queue` itself; must poll */
 	uint8_t output_queue;
 	uint8_t other_queues; /* STAGE_TO(..) of other queues into which it puts packets */
-	size_t context; /* offset of the stage's own struct in that of the list and its direction */
+	/* Offset that is added to the list's context for run(), and to the direction for the other
+	 * functions. Downstream 0. */
+	size_t context;
 	/*
-	 * Creates and frees the resources of the stage. `ctx` is its struct in a struct downstream
-	 * or upstream, zeroed except for the members that setup.c sets for all stages. `resources`
-	 * is the argument of that struct's constructor.
+	 * open() creates the resources of the stage, close() frees them. Downstream, `ctx` is the
+	 * struct downstream, but that of run() is the struct ds_upper or ds_lower in it. Upstream, `ctx`
+	 * is the stage's own struct for all functions. It is zeroed, except for the members that
+	 * setup.c sets for all stages. `resources` is a struct ds_resources or us_resources. open()
+	 * returns 0, or -1 after an error message.
 	 */
 	int (*open)(void *ctx, const struct service_group *sg, const void *resources);
 	void (*close)(void *ctx); /* also called if open() failed or was not called */
@@ -67,7 +72,7 @@ struct stage {
 	const enum counter *counters;
 };
 
-/* The stage's own struct. */
+/* The `ctx` of a stage's function. `of`: for run() the list's context, for the others the direction. */
 static inline void *stage_context(const struct stage *s, const void *of) {
 	return (char *)(uintptr_t)of + s->context;
 }
@@ -96,7 +101,7 @@ struct stage_list {
 	const char *name;
 	const struct stage *stages;
 	unsigned count;
-	const struct stage_queue *queues; /* by number, the first is 1; NULL: none */
+	const struct stage_queue *queues; /* by number; number 0 is an unused element; NULL: none */
 	unsigned queue_count; /* including number 0 */
 	due_fn due; /* NULL: it may have work at any time */
 };
@@ -124,7 +129,7 @@ struct stage_account {
 /* The packets of a direction that it counted while cycles were measured. */
 struct account_span {
 	uint64_t from; /* the count when measuring was switched on */
-	uint64_t to; /* and off */
+	uint64_t to; /* the count when it was switched off; not valid while it is on */
 };
 
 struct pipeline {
@@ -139,8 +144,8 @@ struct pipeline {
 	due_fn due; /* that of the list */
 };
 
-/* Starts with the stages of the list and with accounting. `ctx` is the struct that contains the
- * stages' own ones. */
+/* Starts with the stages of the list and with accounting. `ctx` is the list's context, to
+ * which `context` of each stage is added. */
 void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx);
 
 /* Switches the measurement of cycles, between two runs. Switching it on clears the accounts. */
