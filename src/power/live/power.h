@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The frequency governor of a server's workers. Its thread samples the workers every 0.1 to 1 ms and sets the
- * frequencies of their cores. Without a policy there is no thread, and nothing is read or written. The
+ * frequencies of their cores. Without a policy there is no thread, and nothing is read or written.
+ * Only power_create() restores the settings that killed processes left, with any policy. The
  * control thread calls all functions, unless stated otherwise.
  */
 #pragma once
@@ -28,16 +29,18 @@ enum power_fault {
 const char *power_fault_name(enum power_fault fault);
 
 struct power_setup {
-	const char *folder; /* for state files; NULL: none, cpufreq is not used */
+	const char
+		*folder; /* of state files; NULL: the driver cpufreq is refused (POWER_NOT_SAVED) */
 	const char *root; /* NULL: CPU_FILES_ROOT */
-	/* For tests: files instead of those of `root`, no thread, and the hour of the day. */
-	const struct cpu_files *files;
-	bool by_hand;
-	unsigned (*hour)(void);
+	/* for tests: */
+	const struct cpu_files *files; /* instead of those of `root`; copied */
+	bool by_hand; /* no thread: the test calls power_step() */
+	unsigned (*hour)(void); /* of the day; NULL: local time */
 };
 
-/* Changes no frequencies yet. `server` and the targets of `setup` must outlive the governor. Returns NULL
- * without memory, after a message. Free with power_free(). */
+/* Restores the settings of killed processes by their state files, but does not govern yet. Copies `setup`;
+ * `server`, `folder` and the context of `files` must outlive the governor. Returns NULL without memory, after a
+ * message. Free with power_free(). */
 struct power *power_create(struct server *server, const struct power_setup *setup);
 
 /* Applies the configuration from now on; may be called repeatedly while the governor runs. Failures
@@ -45,14 +48,17 @@ struct power *power_create(struct server *server, const struct power_setup *setu
 void power_set(struct power *p, const struct power_config *config);
 const struct power_config *power_config_of(const struct power *p);
 
-/* Settings for benchmarks: the duration of a simulated change, and whether growing queues count. */
+/* Settings for benchmarks: the duration of a change by the simulated driver, and whether the governor ignores
+ * growing queues. */
 void power_set_transition(struct power *p, uint64_t ns);
 void power_set_blind(struct power *p, bool blind);
 
-/* One step of the thread at the time `now` (ns). Returns the time of the next one. */
+/* One step of the thread, or of a test with `by_hand`, at the time `now` (ns, monotonic). A policy must be set
+ * and its driver open. Returns the time of the next step. */
 uint64_t power_step(struct power *p, uint64_t now);
 
-/* Ends the thread and restores the initial settings, like the policy `none`. Counters remain. */
+/* Ends the thread and restores the initial settings, like the policy `none`. Fault counts remain until
+ * a driver opens, which resets those of cores; transitions and jumps read 0. */
 void power_stop(struct power *p);
 
 /* Stops and frees the governor. `p` may be NULL. */
@@ -61,9 +67,10 @@ void power_free(struct power *p);
 /* State of a worker's core. Any thread may read it by power_get_report(). */
 struct power_core_report {
 	unsigned core;
-	uint32_t khz, requested_khz, min_khz, max_khz; /* 0: not governed */
+	uint32_t khz, requested_khz, min_khz, max_khz; /* all 0: not governed */
 	unsigned load; /* percent */
-	unsigned domain;
+	unsigned domain; /* number of its clock domain; its cores have one frequency */
+	/* of the domain: changes; those for a sudden load, which raised it to max_khz */
 	uint64_t transitions, jumps;
 	uint64_t counts[CPUFREQ_REASONS];
 };
