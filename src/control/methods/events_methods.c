@@ -20,7 +20,7 @@ const struct key events_subscribe_params[] = {
 };
 const struct key events_subscribe_result[] = {
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "41",
-	 HELP("number of the server's next event")},
+	 HELP("number of the next event, the first that this subscription can receive")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "11",
 	 HELP("number of changes since the start")},
 	{0},

@@ -6,9 +6,12 @@
 
 struct events_params {
 	bool keys;
-	uint32_t *groups;
-	size_t group_count;
+	uint32_t *groups; /* IDs, in the arena of the call */
+	size_t group_count; /* 0: all groups */
 };
 
 extern const struct key events_subscribe_params[], events_subscribe_result[];
+
+/* A further call replaces the subscription of the connection. Returns the result, or NULL after an error
+ * response. */
 json_t *events_subscribe(struct rpc_call *call);

@@ -177,7 +177,8 @@ static const struct rpc_method methods[] = {
 	 PARAMS(worker_resume_params, struct worker_params), lifecycle_result, worker_resume,
 	 "`core` has no worker"},
 	{"events.subscribe",
-	 "sends every change of the configuration on this connection as an event (see Events)",
+	 "sends every change of the configuration on this connection as an event (see Events); "
+	 "a further call replaces the subscription",
 	 PARAMS(events_subscribe_params, struct events_params), events_subscribe_result,
 	 events_subscribe, "there are 16 subscribers already"},
 	{"config.get", "returns the configuration in service",
