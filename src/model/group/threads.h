@@ -12,7 +12,8 @@ enum downstream_layout {
 	LAYOUT_1DS2T, /* upper and lower MAC on separate cores */
 };
 
-/* Core configurations by name: N upstreams on T threads, N downstreams on T threads. */
+/* Named core configurations. 2US1T_1DS2T: the upstreams of 2 groups on 1 thread, the downstream of 1
+ * group on 2 threads. */
 enum thread_layout {
 	LAYOUT_NONE, /* each core has its own key */
 	LAYOUT_1US1T_1DS1T,
@@ -25,7 +26,8 @@ enum thread_layout {
 /* The thread settings of the file, from which the cores in thread_config are derived. */
 struct thread_request {
 	enum thread_layout layout;
-	uint16_t *cores; /* of the layout, each once; assigned to groups in this order */
+	/* cores of the layout, each once, assigned to groups in this order; in the reader's arena */
+	uint16_t *cores;
 	size_t core_count;
 	/* which keys are given */
 	bool downstream, main_core, upper_mac_core, lower_mac_core, upstream_core;
@@ -33,11 +35,11 @@ struct thread_request {
 
 struct thread_config {
 	enum downstream_layout downstream;
-	uint32_t main_core;
+	uint32_t main_core; /* of the control thread; the same in all groups of a server */
 	uint32_t upper_mac_core;
-	uint32_t lower_mac_core; /* for 1ds2t only */
+	uint32_t lower_mac_core; /* valid in 1ds2t only; see layouts_group_cores() */
 	uint32_t upstream_core; /* may be a downstream core: its thread then runs both directions */
-	/* the settings that led to these cores; once cores are assigned, used for comparison
-	 * only */
+	/* The settings that led to these cores. After the assignment they serve comparisons, messages
+	 * and reports, but not the choice of cores. */
 	struct thread_request requested;
 };

@@ -9,6 +9,11 @@
 
 #include "model/service_group.h"
 
+/*
+ * How a value is written, and the type of its field. The field of a number is an unsigned integer of
+ * `size` bytes, in bits per second, nanoseconds or bytes for a rate, duration or size. A text is a
+ * char * in the reader's arena.
+ */
 enum kind {
 	KIND_BOOL,
 	KIND_INTEGER,
@@ -17,22 +22,23 @@ enum kind {
 	KIND_RATE_OR_NONE, /* "none" is 0 */
 	KIND_DURATION,
 	KIND_ENUM,
-	KIND_NAME,
-	KIND_DEVICE,
-	KIND_MAC,
-	KIND_ADDRESS,
-	KIND_PREFIX,
-	KIND_PORTS,
-	KIND_HOURS,
-	KIND_ENDPOINT, /* an address and a port to listen at */
-	KIND_PROTOCOL,
+	KIND_NAME, /* text */
+	KIND_DEVICE, /* text */
+	KIND_MAC, /* uint8_t[6] */
+	KIND_ADDRESS, /* struct ip_address */
+	KIND_PREFIX, /* struct ip_prefix */
+	KIND_PORTS, /* struct port_range */
+	KIND_HOURS, /* struct hours */
+	KIND_ENDPOINT, /* text: an address and a port to listen at */
+	KIND_PROTOCOL, /* uint8_t */
 	KIND_TOS, /* fills two bytes: value, mask */
-	KIND_HEX,
-	KIND_PATH, /* of another file */
+	KIND_HEX, /* bytes */
+	KIND_PATH, /* text: path of another file */
 	KIND_TEXT, /* one line; in responses only */
 	KIND_REAL, /* a number; in responses only */
 	KIND_JSON, /* a map in a request, which the method reads instead of the reader */
-	/* numbers and ranges in one text, or a list of such texts; stored like a list */
+	/* numbers and ranges in one text, or a list of such texts; stored like a list of
+	 * uint16_t */
 	KIND_CORES,
 	KIND_LIST,
 	KIND_MAP,
@@ -50,9 +56,11 @@ struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;
 	bool required;
-	/* a map that stays zero if the file does not give it: its keys get no defaults */
+	/* a map that stays zero if the file does not give it; any other gets the defaults of its keys */
 	bool optional;
-	bool merged; /* a map that a server file merges key by key, see server/merge.h */
+	/* a map that is merged key by key from item, own file and server file; any other counts as a
+	 * whole; see model/server/merge.h */
+	bool merged;
 	/* KIND_HEX: messages state only its length and the position of an error, and never quote
 	 * it */
 	bool secret;
@@ -61,14 +69,16 @@ struct key {
 	bool fixed;
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
-	/* offset of a list's length; of KIND_HEX with several lengths, of its size in bytes, or
-	 * 0 */
+	/* Offset of a size_t: the length of a list, or the bytes of a KIND_HEX with `choices`. For
+	 * KIND_HEX, 0 means none. */
 	size_t count;
-	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
+	/* offset of a bool that is set when the key is given; 0: none, so the bool is never the first
+	 * member */
+	size_t flag;
 	/* the default as text; NULL: the field stays zero, or a map gets the defaults of its
 	 * keys */
 	const char *fallback;
-	uint64_t min, max; /* of a number; of the length of a list */
+	uint64_t min, max; /* of a number, in its unit; of the length of a list */
 	/* of KIND_HEX: the name is the number of digits, the value the number of bytes */
 	const struct choice *choices;
 	const struct key *keys; /* of a map; NULL if any name is allowed: in responses only */
@@ -127,7 +137,7 @@ void keys_of_server(struct key *table);
 
 #define KEYS_MAX_GROUPS 1024 /* bonding or filter groups per service group */
 
-/* More than 10 ms at the highest rate. */
+/* Bytes: more than 10 ms at the highest rate. */
 #define KEYS_MAX_BURST 2000000000
 
 /* The ciphers by name, and the lengths of their keys and initialisation vectors. */
@@ -139,7 +149,7 @@ const char *cipher_name(enum cipher cipher);
 /* Describes the allowed values, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);
 
-/* Describes a text that the key does not allow; for a secret, only its length and the position of
+/* Describes a text of `length` bytes that the key does not allow; for a secret, only its length and the position of
  * the error. */
 void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
 			size_t size);

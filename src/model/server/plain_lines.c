@@ -7,7 +7,7 @@
  * complex key, or are reserved. */
 static const char doubtful[] = "&*!|>%@`?\\";
 
-/* What a character is, is decided by what precedes it. */
+/* Where a character is, as decided by those before it. */
 enum state {
 	BEFORE_VALUE, /* a value may begin */
 	IN_PLAIN, /* in an unquoted text, where quotes, and brackets outside of brackets, have no meaning */
