@@ -29,8 +29,8 @@ static inline uint32_t tap_ring_max(const struct tap_ring *r) {
 	return r->size / 2 - 8;
 }
 
-/* Reserves `size` contiguous bytes, 8-byte aligned. Returns NULL if they do not fit, or exceed tap_ring_max(). tap_ring_put() makes the
- * entry visible; without it, the entry is discarded. */
+/* Reserves `size` contiguous bytes, 8-byte aligned. Returns NULL if they do not fit, or exceed
+ * tap_ring_max(). tap_ring_put() makes the entry visible; without it, the entry is discarded. */
 void *tap_ring_reserve(struct tap_ring *r, uint32_t size);
 void tap_ring_put(struct tap_ring *r);
 
