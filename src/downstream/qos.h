@@ -15,7 +15,8 @@ int qos_create(struct downstream *d, const struct service_group *sg, uint32_t qu
 /* The format of the channel's DEPI frames, as the stage `depi` fills them. */
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c);
 
-/* Frees what qos_create() allocated, but no queued packets. No effect on a zeroed `d`. */
+/* Frees what qos_create() allocated, but no queued packets. No effect on a zeroed `d`. Call it
+ * once after each qos_create(). */
 void qos_free(struct downstream *d);
 
 /* The scheduler's settings of an object. For an unused slot of a channel or bonding group, they mean that
@@ -35,6 +36,6 @@ void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate);
 void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate);
 
 /* Bytes that the channel could have carried until `now` (ns of the upper MAC's clock), at the
- * rates that it had. One thread at a time may change rates; others may call this meanwhile. The count of a channel
- * never falls if the caller loads `now` first. */
+ * rates that it had. Any thread may call it while the upper MAC runs. The count of a channel never falls
+ * if the caller loads `now` first. */
 uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now);

@@ -55,7 +55,10 @@ static bool bracket(struct line *l) {
 		return true;
 	if (opens ? l->state != BEFORE_VALUE : l->depth == 0)
 		return false;
-	l->depth += opens ? 1 : -1u;
+	if (opens)
+		l->depth++;
+	else
+		l->depth--;
 	l->state = opens ? BEFORE_VALUE : AFTER_VALUE;
 	return true;
 }

@@ -29,8 +29,8 @@ enum power_fault {
 const char *power_fault_name(enum power_fault fault);
 
 struct power_setup {
-	const char
-		*folder; /* of state files; NULL: the driver cpufreq is refused (POWER_NOT_SAVED) */
+	/* of state files; NULL: the driver cpufreq is refused (POWER_NOT_SAVED) */
+	const char *folder;
 	const char *root; /* NULL: CPU_FILES_ROOT */
 	/* for tests: */
 	const struct cpu_files *files; /* instead of those of `root`; copied */
