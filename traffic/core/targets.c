@@ -13,7 +13,7 @@
 #include "core/flows.h"
 #include "core/mix.h"
 
-#define SIZE_TRIES 16
+#define SIZE_TRIES 16 /* flows of `any` that are tried for a frame size before those of `small` */
 #define PREFETCH_AHEAD 8
 
 struct builder {
@@ -140,12 +140,26 @@ static bool list_create(struct targets *t, struct target_list *l, enum traffic_c
 	return true;
 }
 
+/* The lowest `min_size` of the flows of a class; UINT16_MAX without flows. */
+static uint32_t class_min_size(const struct targets *t, enum traffic_class class) {
+	uint32_t min = UINT16_MAX;
+
+	for (uint32_t i = 0; i < t->flow_count; i++) {
+		const struct target *target = targets_of(t, i);
+
+		if (target->class == class)
+			min = RTE_MIN(min, target->min_size);
+	}
+	return min;
+}
+
 static bool lists_create(struct targets *t, struct random *random) {
 	for (int i = 0; i < CLASS_COUNT; i++) {
 		enum traffic_class class = (enum traffic_class)i;
+		uint32_t small = RTE_MAX(MIX_MIN_SIZE, class_min_size(t, class));
 
 		if (!list_create(t, &t->any[i], class, UINT16_MAX, random) ||
-		    !list_create(t, &t->small[i], class, MIX_MIN_SIZE, random))
+		    !list_create(t, &t->small[i], class, small, random))
 			return false;
 	}
 	return true;

@@ -54,7 +54,8 @@ struct targets {
 	struct flow *flows; /* NULL: each target is one flow with the same number */
 	uint32_t flow_count;
 	struct target_list any[CLASS_COUNT];
-	/* the flows of `any` that accept frames of MIX_MIN_SIZE bytes */
+	/* the flows of `any` that accept frames of MIX_MIN_SIZE bytes; without any, those with the
+	 * lowest min_size */
 	struct target_list small[CLASS_COUNT];
 };
 
@@ -90,8 +91,9 @@ int targets_create_streams(struct targets *t, const struct service_group *sg);
 
 void targets_free(struct targets *t);
 
-/* The next flow of `class` for a frame of `size` bytes. If there is none, the next flow of another
- * class, unmatched first. NO_FLOW if no target accepts such a frame. */
+/* The next flow of `class` for a frame of `size` bytes, MIX_MIN_SIZE or more. If the class has none,
+ * the next flow of another class, CLASS_UNMATCHED first. NO_FLOW if the flows of all classes need
+ * larger frames. */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
 
 /* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. Advances the

@@ -283,6 +283,36 @@ TEST(size_limits_address_family) {
 	generator_free(g);
 }
 
+#define MANY_ADDRESSES 200
+
+/* One IPv4 address among IPv6 addresses; all within the CPE limit. */
+static void load_many_addresses(const char *permits) {
+	static struct ip_address addresses[MANY_ADDRESSES] = {{4, {10, 0, 0, 1}}};
+	struct modem *m;
+
+	traffic_config_load("deny", permits, CLASSIFY_IPV6);
+	for (unsigned i = 1; i < MANY_ADDRESSES; i++)
+		addresses[i] = (struct ip_address){6, {0x20, 1, 0xd, 0xb8, [15] = (uint8_t)i}};
+	m = &sg.modems[0];
+	m->addresses = addresses;
+	m->address_count = MANY_ADDRESSES;
+	m->cpe_limit = m->cpe_limit_ipv6 = MANY_ADDRESSES;
+}
+
+/* TCP needs 74 bytes over IPv4, 94 over IPv6. So a frame of 84 bytes has one target of many. */
+TEST(rare_target_of_short_frames_is_found) {
+	struct generator *g;
+
+	load_many_addresses("      - {family: ipv4, action: permit, protocol: tcp}\n"
+			    "      - {family: ipv6, action: permit, protocol: tcp}\n");
+	g = make_generator("84:1,256:1", 0);
+	assert_non_null(g);
+	for (int i = 0; i < 2 * MANY_ADDRESSES; i++)
+		assert_int_equal(next_target(g, 84)->min_size, 74);
+	assert_int_equal(targets_next(&g->targets, CLASS_PERMIT, 73), NO_FLOW);
+	generator_free(g);
+}
+
 TEST(packets_taken_back_are_not_counted) {
 	struct rte_mbuf *packets[GENERATOR_BURST];
 	struct generator *g;
