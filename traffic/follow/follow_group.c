@@ -128,6 +128,20 @@ static bool downstream_prepare(struct follow_group *g, struct downlink_change *c
 	       follow_streams_mark(&g->downstream, g->overtaken, &c->marks, &c->mark_count);
 }
 
+/* Marks the streams of modems whose upstream packets under way may be lost. */
+static bool upstream_mark(const struct follow_group *g, struct uplink_change *c) {
+	uint32_t modems = g->live.capacity.modems;
+	bool *overtaken = calloc(modems + 1, sizeof(*overtaken));
+	bool good = overtaken != NULL;
+
+	/* The server drops upstream packets under way that use a key which it has removed. */
+	for (uint32_t m = 0; good && m < modems; m++)
+		overtaken[m] = g->overtaken[m] || g->rekeyed[m];
+	good = good && follow_streams_mark(&g->upstream, overtaken, &c->marks, &c->mark_count);
+	free(overtaken);
+	return good;
+}
+
 static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, uint64_t now) {
 	const struct service_group *sg = &g->live.sg;
 	struct uplink *u = g->traffic->uplink;
@@ -146,7 +160,7 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 		good = uplink_change_plan(c, u, sg, &follow) &&
 		       rewrites_add_between(&c->rewrites, g->upstream.between,
 					    g->upstream.between_count) &&
-		       follow_streams_mark(&g->upstream, g->overtaken, &c->marks, &c->mark_count);
+		       upstream_mark(g, c);
 	}
 	free(silent);
 	return good;
@@ -156,9 +170,6 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 static bool tables_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->traffic->downlink != NULL && !downstream_prepare(g, &c->downstream, now))
 		return false;
-	/* The server drops upstream packets under way that use a key which it has removed. */
-	for (uint32_t m = 0; m < g->live.capacity.modems; m++)
-		g->overtaken[m] = g->overtaken[m] || g->rekeyed[m];
 	return g->traffic->uplink == NULL || upstream_prepare(g, &c->upstream, now);
 }
 

@@ -325,6 +325,31 @@ TEST(packets_with_removed_key_are_overtaken) {
 	assert_in_range(overtaken, 1, rekeyed);
 }
 
+/* Both keys of modem 0 are replaced: packets to it are not overtaken, those from it are. No stream
+ * number is free for the added modem, so the first offer fails. */
+TEST(failed_offer_leaves_differences) {
+	struct security_association *s = &rig.sg.modems[0].security;
+	uint32_t released;
+
+	start(5);
+	settle();
+	rig.sg.modem_count = 6;
+	s->key_sequence = 5;
+	s->has_next_key = false;
+	memset(s->key, 0x55, 16);
+	assert_true(follow_group_differs(&follow, &rig.sg));
+	assert_true(follow.rekeyed[0] && !follow.overtaken[0]);
+	released = follow.upstream.numbers.released_count;
+	follow.upstream.numbers.released_count = 0;
+	assert_false(follow_group_offer(&follow, rte_rdtsc()));
+	assert_true(follow_group_has_differences(&follow));
+	assert_true(follow.rekeyed[0] && !follow.overtaken[0]);
+	follow.upstream.numbers.released_count = released;
+	apply_change();
+	assert_false(follow_group_has_differences(&follow));
+	finish(NONE, 0);
+}
+
 /* The removal of an unused key explains no losses, even if another modem changes. */
 TEST(unused_removed_key_explains_no_losses) {
 	for (int other = 0; other < 2; other++) {
