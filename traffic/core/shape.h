@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rate over time: lines between points, repeated after the last point.
+ * A rate over time: lines between points. After the last point it starts again at the first.
  *
  *     share  1 |      ____        each point is a time since the start and a share of the rate;
  *              |     /    |       two points at one time are a step
@@ -22,20 +22,20 @@ struct shape_point {
 };
 
 /* The first point is at 0, the last one at the end of the period; times never decrease. Without
- * points the share is always 1. */
+ * points the share is always 1. A zeroed struct has no points. */
 struct shape {
 	struct shape_point points[SHAPE_MAX_POINTS];
 	unsigned count;
-	double area; /* of one period: integral of shares over time, in seconds */
+	double area; /* set by shape_finish(): integral of the share over one period, in seconds */
 };
 
 /* Adds a point. Returns false if there are already SHAPE_MAX_POINTS. */
 bool shape_add(struct shape *s, double time, double share);
 
 /*
- * Validates the points: the first is at 0, times never decrease, at most two points at one time, a period
- * of at least SHAPE_MIN_PERIOD, and an area above 0. Computes the area. Returns NULL, or a static text of the
- * rule that is violated: what is allowed.
+ * Validates the points and computes the area. There must be two points or more, the first at 0, at most two at
+ * one time. Times must not decrease; the period is at least SHAPE_MIN_PERIOD, the area above 0. Does not check
+ * the range of shares. Not for a shape without points. Returns NULL, or a static text that says what is allowed.
  */
 const char *shape_finish(struct shape *s);
 
@@ -49,7 +49,8 @@ struct shape_walk {
 	unsigned next; /* index of the point that ends the current line */
 };
 
-/* Starts at the beginning of `shape`, which must outlive `w`; NULL is a constant rate. */
+/* Starts at the beginning of `shape`, which must outlive `w`. shape_finish() must have accepted it, unless it has
+ * no points. NULL: the share is always 1. */
 void shape_walk_start(struct shape_walk *w, const struct shape *shape);
 
 /* Advances by `seconds` (0 or more). Returns the integral of the share over this time, in seconds. */

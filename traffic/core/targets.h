@@ -3,8 +3,8 @@
  * Destinations of packets: one packet template for each address of each modem and each class that the
  * configuration allows. A stream is one service flow of one modem; packets of a stream stay in order.
  *
- * Packets to a target are one flow (addresses, protocol, ports), or as many as requested. The tag has the
- * number of the flow, or of the target if each target is one flow.
+ * Packets to a target are one flow (addresses, protocol, ports), or as many as requested. The tag
+ * in a packet's payload (packet.h) has the number of the flow, or of the target if each target is one flow.
  */
 #pragma once
 
@@ -72,21 +72,23 @@ struct targets_follow {
 	/* Stream numbers by modem and service flow, below `capacity`. NULL: numbered in sequence. */
 	const uint32_t *streams;
 	uint32_t capacity; /* capacity of stream numbers, at least the number of service flows */
-	/* The targets before the change. Modems that are not `changed` keep them. NULL: finds all targets. */
+	/* The targets before the change, read only during the call. Modems that are not `changed` get copies, so
+	 * `streams` must have the same numbers for them. NULL, or if flows are wanted: finds all targets. */
 	const struct targets *before;
-	const bool *changed; /* by modem index */
+	const bool *changed; /* by modem index; used with `before` only */
 };
 
 /*
  * Finds the targets of a service group. A modem gets packets for its first addresses, as many as its CPE
- * limit admits. `wanted` NULL: one flow per target. `follow` NULL: the group does not change. Returns 0, or
- * -1 after a message on stderr if memory is short or the rules allow fewer flows. The caller frees it with
- * targets_free().
+ * limit admits. `wanted` NULL: one flow per target. `follow` NULL: the group does not change. Returns 0, also
+ * without any target; targets_fit() then returns false. Returns -1 after a message on stderr if memory is short or
+ * the rules allow fewer flows; `t` is then empty. The caller frees it with targets_free().
  */
 int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
 		   const struct flows_wanted *wanted, const struct targets_follow *follow);
 
-/* Creates streams only, for packets from another source. Returns as targets_create(). */
+/* Creates streams only, for packets from another source: targets_stream() works, there are no targets. Returns as
+ * targets_create(). */
 int targets_create_streams(struct targets *t, const struct service_group *sg);
 
 void targets_free(struct targets *t);
@@ -96,8 +98,8 @@ void targets_free(struct targets *t);
  * larger frames. */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
 
-/* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. Advances the
- * order of the flows, as targets_next() does. */
+/* Whether there is a flow for each size of a mix. If not, sets `size` to the first size without
+ * one. Advances the order of the flows, as targets_next() does. */
 bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size);
 
 /* The stream of a modem's service flow. */
