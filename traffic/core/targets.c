@@ -179,19 +179,19 @@ static int targets_streams_create(struct targets *t, const struct service_group 
 	if (t->first_stream == NULL)
 		return targets_no_memory(t);
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
-		t->first_stream[m] = t->flows_of_modems;
-		t->flows_of_modems += (uint32_t)sg->modems[m].service_flow_count;
+		t->first_stream[m] = t->service_flow_count;
+		t->service_flow_count += (uint32_t)sg->modems[m].service_flow_count;
 	}
-	t->stream_count = t->flows_of_modems;
+	t->stream_count = t->service_flow_count;
 	if (follow == NULL)
 		return 0;
 	t->stream_count = follow->capacity;
 	if (follow->streams == NULL)
 		return 0;
-	t->streams = calloc(t->flows_of_modems + 1, sizeof(*t->streams));
+	t->streams = calloc(t->service_flow_count + 1, sizeof(*t->streams));
 	if (t->streams == NULL)
 		return targets_no_memory(t);
-	memcpy(t->streams, follow->streams, t->flows_of_modems * sizeof(*t->streams));
+	memcpy(t->streams, follow->streams, t->service_flow_count * sizeof(*t->streams));
 	return 0;
 }
 

@@ -45,7 +45,7 @@ struct targets {
 	struct target *all;
 	uint32_t count;
 	uint32_t *first_stream; /* by modem: its first index in `streams` */
-	uint32_t flows_of_modems; /* number of service flows of all modems */
+	uint32_t service_flow_count; /* of all modems */
 	/* stream numbers, indexed from first_stream; NULL: the index is the number */
 	uint32_t *streams;
 	uint32_t stream_count; /* capacity of stream numbers */
@@ -102,9 +102,10 @@ uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size
  * one. Advances the order of the flows, as targets_next() does. */
 bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size);
 
-/* The stream of a modem's service flow. */
-static inline uint32_t targets_stream(const struct targets *t, uint32_t modem, uint32_t flow) {
-	uint32_t i = t->first_stream[modem] + flow;
+/* The stream of a modem's service flow, by its index in the modem. */
+static inline uint32_t targets_stream(const struct targets *t, uint32_t modem,
+				      uint32_t service_flow) {
+	uint32_t i = t->first_stream[modem] + service_flow;
 
 	return t->streams == NULL ? i : t->streams[i];
 }

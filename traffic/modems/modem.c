@@ -156,7 +156,7 @@ int modems_create(struct modems *t, const struct service_group *sg, const struct
 		t->slots *= 2;
 	t->max_pdu = sg->max_frame;
 	t->all = aligned_alloc(RTE_CACHE_LINE_SIZE, (sg->modem_count + 1) * sizeof(*t->all));
-	t->flows = calloc(targets->flows_of_modems + 1, sizeof(*t->flows));
+	t->flows = calloc(targets->service_flow_count + 1, sizeof(*t->flows));
 	t->keys = calloc(SA_KEYS * (sg->modem_count + 1), sizeof(*t->keys));
 	t->by_mac = calloc(t->slots, sizeof(*t->by_mac));
 	good = t->all != NULL && t->flows != NULL && t->keys != NULL && t->by_mac != NULL;
