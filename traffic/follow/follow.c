@@ -199,20 +199,20 @@ static bool join(struct follow *f) {
 	return reported || error(f);
 }
 
-/* The traffic must apply a removal before later events, as a modem that is added again restarts. */
-static bool has_removed(const struct follow *f) {
+/* Whether the traffic must apply a difference before later events, as a modem that is added again restarts. */
+static bool has_urgent(const struct follow *f) {
 	for (unsigned i = 0; !f->in_change && i < f->count; i++) {
-		if (f->groups[i].removed)
+		if (f->groups[i].must_apply)
 			return true;
 	}
 	return false;
 }
 
-/* Records the pending events, up to a removal. Returns false if the connection is closed. */
+/* Records the pending events, up to a change that must be applied first. Returns false if the connection is closed. */
 static bool events_read(struct follow *f, int wait_ms) {
 	json_t *message;
 
-	while (!has_removed(f) && (message = server_link_next(&f->link, wait_ms)) != NULL) {
+	while (!has_urgent(f) && (message = server_link_next(&f->link, wait_ms)) != NULL) {
 		follow_event(f, message);
 		json_decref(message);
 		wait_ms = 0;
@@ -275,7 +275,7 @@ static void changes_offer(struct follow *f) {
 	}
 }
 
-/* Informs the traffic of each group that it has applied all changes made before TSC `since`. */
+/* Tells the traffic of each group that it lacks no change made before TSC `since`. */
 static void groups_known(struct follow *f, uint64_t since) {
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_confirm(&f->groups[i], since);

@@ -107,7 +107,7 @@ static void modem_note(struct follow_group *g, const struct live_change *c) {
 
 	follow_streams_between_downstream(&g->downstream, before, c->modem);
 	follow_streams_between_upstream(&g->upstream, before, c->modem);
-	g->removed = g->removed || (d == DIFFERENT && modem_exists(before));
+	g->must_apply = g->must_apply || (d == DIFFERENT && modem_exists(before));
 	/* If no key remains, frames of all old keys are under way; new tables keep these. */
 	bool tables =
 		d != DIFFERENT_KEYS || !follow_keys_roll(&before->security, &c->modem->security);

@@ -193,10 +193,10 @@ static void tables_offered(struct follow_group *g, uint64_t now) {
 	memset(g->changed, 0, modems * sizeof(*g->changed));
 	memset(g->overtaken, 0, modems * sizeof(*g->overtaken));
 	memset(g->rekeyed, 0, modems * sizeof(*g->rekeyed));
-	g->tables = g->rekeys = g->removed = false;
+	g->tables = g->rekeys = g->must_apply = false;
 }
 
-/* Prepares changes of keys alone before tables, as new tables excuse more lost packets. The tables
+/* Prepares changes of keys alone before tables, as the proof accepts more losses after new tables. The tables
  * contain the keys of modems that also differ otherwise. */
 static bool offer_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->rekeys) {

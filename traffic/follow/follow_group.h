@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A service group that changes, as seen by the thread that prepares changes for its traffic: its
- * configuration in service, its stream numbers, and the packets of each stream that had arrived before any
- * change.
+ * configuration in service, its stream numbers, and how far each stream had been received before a change.
  */
 #pragma once
 
@@ -14,13 +13,11 @@
 #include "model/live/difference.h"
 #include "model/live/live_group.h"
 
-/* Received packets of each stream at a time. */
+/* How far each stream had been received at one time. */
 struct follow_sample {
 	uint32_t *next; /* by stream: number after the last received packet */
 	uint32_t *missing; /* by stream: missing numbers before it */
 };
-
-#define FOLLOW_STREAM_NEW (1u << 31)
 
 /* Streams of all modems, in the order of the modems. */
 struct follow_set {
@@ -36,11 +33,12 @@ struct follow_streams {
 	/* index of the set that the traffic uses; the other one is for the next change */
 	bool current;
 	uint32_t modems; /* capacity of modems */
-	struct follow_sample sample; /* the latest that precedes every change not reported yet */
-	struct follow_sample latest; /* a change may precede it */
+	/* the latest confirmed one: it precedes every change that the traffic lacks */
+	struct follow_sample sample;
+	struct follow_sample latest; /* not confirmed yet: a change may precede it */
 	uint32_t samples; /* number of valid samples */
 	uint32_t *first_sample; /* by stream: value of `samples` when it started */
-	/* rewrites of streams that the server had since the traffic's latest generation */
+	/* TOS rewrites that the server has used since the traffic's latest generation, and then replaced */
 	struct rewrite_between *between;
 	uint32_t between_count;
 };
@@ -50,12 +48,14 @@ struct follow_group {
 	struct live_group live;
 	/* By modem index; modems that differ from those of the traffic: */
 	bool *changed; /* in more than keys */
-	bool *overtaken; /* packets under way may be lost */
+	bool *overtaken; /* the change overtakes packets under way, which may be lost */
 	bool *rekeyed; /* in their keys */
 	struct security_association *keys; /* by modem index: keys that the traffic uses */
 	bool tables; /* the traffic lacks changes of modems that are `changed` */
 	bool rekeys; /* the traffic lacks new keys of modems that are `rekeyed` */
-	bool removed; /* a modem of the traffic was removed, or differs in more than headers and keys */
+	/* A modem of the traffic was removed, or differs in more than headers and keys. The traffic must apply that
+	 * before later events. */
+	bool must_apply;
 	struct follow_streams downstream, upstream;
 	struct traffic_change *offered; /* offered to the traffic and not freed */
 };
@@ -72,8 +72,9 @@ int follow_group_create(struct follow_group *g, const struct service_group *sg, 
 /* Must be called before traffic_free(), when no thread polls any more. */
 void follow_group_free(struct follow_group *g);
 
-/* Records the received packets. If no change was made before, the caller confirms that afterwards
- * with follow_group_sample_valid(). */
+/* Records how far each stream was received. The caller then reads all events. It calls
+ * follow_group_sample_valid() only if they report no change before the sample. Only valid samples prove that a
+ * packet arrived before a change. */
 void follow_group_sample(struct follow_group *g);
 void follow_group_sample_valid(struct follow_group *g);
 
@@ -88,8 +89,10 @@ static inline bool follow_group_has_differences(const struct follow_group *g) {
 	return g->tables || g->rekeys;
 }
 
-/* Offers all recorded differences to the traffic. Returns false after a message, or if no stream
- * number is free; the caller must try again. */
+/* Offers recorded differences at TSC `now`: those of keys alone first, the others with the next call. The
+ * traffic must have applied the previous offer. The caller repeats this until follow_group_has_differences() is
+ * false. Returns false, with or without a message, if memory is short or no stream number is free. The
+ * differences then stay recorded, and the caller tries again later. */
 bool follow_group_offer(struct follow_group *g, uint64_t now);
 
 /* Frees changes that are done. Returns whether the traffic has applied all offered changes. */
@@ -98,5 +101,6 @@ bool follow_group_settle(struct follow_group *g);
 /* Whether frames are unresolved. */
 bool follow_group_unresolved(const struct follow_group *g);
 
-/* Informs the traffic that it has applied all changes made before TSC `since`. */
+/* Tells the traffic that it lacks no change made before TSC `since`. Unresolved frames that arrived before it
+ * then get their verdict. */
 void follow_group_confirm(struct follow_group *g, uint64_t since);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Flag in `first_sample` while follow_streams_keep() compares two sets. */
+#define STREAM_NEW (1u << 31)
+
 static bool sample_create(struct follow_sample *l, uint32_t capacity) {
 	l->next = calloc(capacity + 1, sizeof(*l->next));
 	l->missing = calloc(capacity + 1, sizeof(*l->missing));
@@ -228,11 +231,11 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 		return; /* the traffic does not have this direction */
 	/* Streams of the previous set continue; the others start. */
 	for (uint32_t i = 0; i < set->count; i++)
-		s->first_sample[set->streams[i]] |= FOLLOW_STREAM_NEW;
+		s->first_sample[set->streams[i]] |= STREAM_NEW;
 	for (uint32_t i = 0; i < before->count; i++)
-		s->first_sample[before->streams[i]] &= ~FOLLOW_STREAM_NEW;
+		s->first_sample[before->streams[i]] &= ~STREAM_NEW;
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (s->first_sample[set->streams[i]] & FOLLOW_STREAM_NEW)
+		if (s->first_sample[set->streams[i]] & STREAM_NEW)
 			s->first_sample[set->streams[i]] = s->samples;
 	}
 	s->current = !s->current;
