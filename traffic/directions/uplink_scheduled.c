@@ -82,7 +82,7 @@ static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t 
 		.request = last ? e->request : 0,
 		.request_unit = grants_unit(u->scheduled, e->flow),
 	};
-	u->scheduled->result.received_bytes += last ? e->request : 0;
+	u->scheduled->result.heard_bytes += last ? e->request : 0;
 	u->stock_used += g->size / (u->rphy.output.capacity / 2) + BUFFERS_EXTRA;
 	uplink_grant_fill(g, &u->flows, &u->frames, false, &made);
 }
@@ -124,7 +124,7 @@ static void request_send(struct uplink *u, const struct access_event *e, uint64_
 		return;
 	burst.size = (uint32_t)docsis_queue_request_write(units, e->sid, frame);
 	u->frames.requests++;
-	u->scheduled->result.received_bytes += e->request;
+	u->scheduled->result.heard_bytes += e->request;
 	if (u->rphy.channels[e->channel].has_requests)
 		u->scheduled->result.records++;
 	else

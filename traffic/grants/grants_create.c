@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates the state of scheduled modems: clock, MAP pseudowires, events, queues. */
+/* Creates the state of scheduled modems, which send in the grants of MAPs: clock, MAP pseudowires, events, queues. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "grants/grants_modems.h"
 #include "model/grants_times.h"
 
-#define EVENTS_PER_CHANNEL \
-	2048 /* bursts that are decided and not over, or that the port has not accepted yet */
+/* Transmissions that the modems have decided: their minislots are not over, or the port has not accepted them. */
+#define EVENTS_PER_CHANNEL 2048
 
 const char *grants_missing_setting(const struct service_group *sg) {
 	if (!sg->upstream.scheduled)
@@ -36,7 +36,8 @@ static bool events_create(struct grants *g) {
 	return true;
 }
 
-static void wires_set(struct grants *g) {
+/* One MAP pseudowire, and one entry of the result, per upstream channel. */
+static void channels_set(struct grants *g) {
 	uint32_t sessions[SG_MAX_UPSTREAM_CHANNELS];
 	uint32_t count = (uint32_t)g->sg->upstream_channel_count;
 
@@ -48,6 +49,7 @@ static void wires_set(struct grants *g) {
 	map_pseudowires_set(&g->wires, sessions, count);
 }
 
+/* Whether grants of some flow may differ from its requests (grants_result.limited). */
 static bool is_limited(const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
@@ -61,7 +63,8 @@ static bool is_limited(const struct service_group *sg) {
 	return false;
 }
 
-static bool memory(struct grants *g) {
+/* Returns false after a message. */
+static bool memory_allocate(struct grants *g) {
 	g->units = calloc(g->flows->stream_count, sizeof(*g->units));
 	if (g->units != NULL && arrivals_create(&g->arrivals, g->flows) && events_create(g))
 		return true;
@@ -88,9 +91,9 @@ struct grants *grants_create(const struct service_group *sg, struct uplink_flows
 	clock_start(&g->worker);
 	docsis_clock_init(&g->clock);
 	docsis_clock_start(&g->clock, &g->worker);
-	wires_set(g);
+	channels_set(g);
 	g->result.limited = is_limited(sg);
-	if (memory(g) && grants_modems_create(g))
+	if (memory_allocate(g) && grants_modems_create(g))
 		return g;
 	grants_free(g);
 	return NULL;

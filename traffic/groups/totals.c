@@ -112,7 +112,7 @@ static void grants_add(struct uplink_result *sum, const struct uplink_result *r)
 	ADD(to, from, watched.skipped);
 	ADD(to, from, ucds);
 	ADD(to, from, requests_lost);
-	ADD(to, from, received_bytes);
+	ADD(to, from, heard_bytes);
 	ADD(to, from, records);
 	ADD(to, from, frames);
 	ADD(to, from, oversized);

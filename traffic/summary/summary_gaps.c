@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports scheduling gaps of the polling thread, and time spans in which lost packets were under way. */
+/* Reports scheduling gaps of the polling thread, and time spans in which lost or reordered packets were under way. */
 #include "summary/summary_gaps.h"
 
 #include "directions/downlink.h"
@@ -7,7 +7,8 @@
 #include "directions/traffic_parts.h"
 #include "proof/proof.h"
 
-/* TSC spans in which the system did not run the thread; `shorter` counts further ones (pipeline/gaps.h). */
+/* TSC spans in which the system did not run the thread; `shorter` counts those not kept, as
+ * longer ones filled the list (pipeline/gaps.h). */
 static json_t *gaps_json(const struct gaps *g) {
 	json_t *list = json_array();
 

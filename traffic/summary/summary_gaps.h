@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scheduling gaps of the traffic's thread, and time spans in which lost or reordered packets were
+/* Scheduling gaps of the polling thread, and time spans in which lost or reordered packets were
  * under way. */
 #pragma once
 
@@ -10,6 +10,7 @@
 /*
  * Adds "gaps": {"shorter", "list": [[from, to], ..]} to `root`, and "suspects": {"lost_more",
  * "reordered_more", "list": [[from, to, lost, reordered], ..]} to its objects "downstream" and "upstream",
- * if present. Times are TSC cycles.
+ * if present. Times are TSC cycles. "shorter", "lost_more" and "reordered_more" count gaps and packets that the
+ * lists do not contain. A list has the suspects of all groups; the gaps are those of the only polling thread.
  */
 void summary_gaps(json_t *root, const struct groups *g);

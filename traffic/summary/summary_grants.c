@@ -44,7 +44,7 @@ static void set_requests(json_t *o, const struct grants_result *r) {
 		{"collided", r->access.collided},
 		{"unanswered", r->access.unanswered},
 		{"bytes", r->access.requested},
-		{"heard_bytes", r->received_bytes},
+		{"heard_bytes", r->heard_bytes},
 		{"unanswered_alone", r->access.unanswered - r->access.unanswered_contended},
 	};
 

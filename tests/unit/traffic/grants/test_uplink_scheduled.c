@@ -89,7 +89,7 @@ TEST(requests_and_unused_grants_are_sent) {
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.records, 1);
 	assert_int_equal(result.frames, 1);
-	assert_int_equal(result.received_bytes, 2 * 256);
+	assert_int_equal(result.heard_bytes, 2 * 256);
 	assert_int_equal(result.unused_bursts, 1);
 	assert_int_equal(rig.received.record_count, 1);
 	record = rig.received.records;
