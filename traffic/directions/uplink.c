@@ -86,7 +86,7 @@ static bool refused_setup(struct uplink *u, const struct service_group *sg,
 		uplink_refused_create(sg, &u->flows, o->refuse_every, o->rphy_by_session, o->seed);
 	u->frames.refused = u->rphy.output.refused = u->refused;
 	u->frames.refuser = &uplink_refused_frames;
-	u->rphy.output.refuse = uplink_refused_packet;
+	u->rphy.output.make_faulty = uplink_refused_packet;
 	return u->refused != NULL;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Impairs frames: their keys, addresses and bits. */
 #include "impairments/impair.h"
+#include "model/group/security.h"
 #include "wire/crc32.h"
 #include "wire/segment.h"
 
 #define BLOCK 16 /* bytes of a cipher block */
-#define KEY_SEQUENCES 16
 
 static struct shadow_stream *stream_of(struct impair *im, const struct uplink_grant *g) {
 	return &im->shadow.streams[g->stream->index];
@@ -33,8 +33,9 @@ static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant
 
 static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m) {
 	/* The second key generation has the next number. */
-	return (uint8_t)((m->keys[0].sequence + 2u + random_below(&im->random, KEY_SEQUENCES - 2)) %
-			 KEY_SEQUENCES);
+	return (uint8_t)((m->keys[0].sequence + 2u +
+			  random_below(&im->random, ASSOCIATION_SEQUENCES - 2)) %
+			 ASSOCIATION_SEQUENCES);
 }
 
 static void grant_begun(struct impair *im, struct uplink_grant *g) {
@@ -74,8 +75,8 @@ struct pdu {
 	bool encrypted;
 };
 
-/* Whether a wrong bit in this byte damages a whole block. The last, short block is encrypted as by
- * a stream cipher. */
+/* Whether a wrong bit in this byte damages a whole block. In
+ * the last, short block (residual termination, SEC) it damages only its own bit. */
 static bool in_block(const struct pdu *p, uint32_t at) {
 	return p->encrypted && at >= p->from && at - p->from < (p->size - p->from) / BLOCK * BLOCK;
 }
@@ -109,19 +110,18 @@ static void flip(struct impair *im, struct uplink_grant *g, uint32_t at) {
 	};
 }
 
-/* Draws a byte of the PDU below `end` whose damage spares the tag; `end` if there is none. */
+/* Draws an offset in the PDU, from `first` to below `end`, whose damage spares the tag. Returns `end` if there is
+ * none. */
 static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t first, uint32_t end) {
-	uint32_t at;
-
 	while (first < end && harmed_from(p, first) < p->tag_end)
 		first++;
 	if (first >= end)
 		return end;
-	at = first + random_below(&im->random, end - first);
-	return at;
+	return first + random_below(&im->random, end - first);
 }
 
-/* Draws a bit for impair_grant() to flip. Returns the frame's fate. */
+/* Draws a bit for impair_grant() to flip. Returns the frame's fate; FATE_GOOD, without a flip, if every bit would
+ * harm the tag. */
 static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
 			       const struct uplink_frame *f, uint32_t at, uint32_t size) {
 	struct pdu p = pdu_of(f, rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);

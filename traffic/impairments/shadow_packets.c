@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Models docs/upstream.md for L2TPv3 packets, bursts and segment numbers. */
+/* Predicts how the CMTS receives PSP packets, bursts and segments, by docs/upstream.md. shadow_extract.c predicts
+ * the frames. */
 #include <stdlib.h>
 
 #include "impairments/shadow.h"
@@ -76,8 +77,8 @@ static bool segment_good(struct shadow *s, const struct shadow_burst *b) {
 	return true;
 }
 
-/* The begin of a burst. */
-static void header(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
+/* Processes the UEPI header of a burst, which opens the burst unless the header is damaged. */
+static void burst_begin(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
 	shadow_count(s, COUNTER_BURSTS, 1);
 	x->skipping = b->hit == IMPAIR_UEPI_HEADER_ERROR;
 	x->open = x->skipping ? NULL : b;
@@ -85,7 +86,7 @@ static void header(struct shadow *s, struct shadow_session *x, struct shadow_bur
 		shadow_drop(s, DROP_BURST_HEADER);
 }
 
-/* A part of a burst whose header was lost. Counts the burst once. */
+/* Processes a part of a burst whose header was lost. Counts the burst with its first such part. */
 static void headless(struct shadow *s, struct shadow_session *x) {
 	if (x->skipping)
 		return;
@@ -94,8 +95,8 @@ static void headless(struct shadow *s, struct shadow_session *x) {
 	x->skipping = true;
 }
 
-/* The end of a burst, which resolves it. */
-static void trailer(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
+/* Processes the UEPI trailer of a burst, and resolves the burst. */
+static void burst_end(struct shadow *s, struct shadow_session *x, struct shadow_burst *b) {
 	bool open = x->open == b;
 
 	x->open = NULL;
@@ -112,8 +113,9 @@ void shadow_piece(struct shadow_session *x, struct shadow_burst *b, bool begin, 
 	x->pieces[x->count++] = (struct shadow_piece){b, begin, end};
 }
 
-/* The packet is lost or late: no burst with parts in it is delivered. */
-static void shadow_missing(struct shadow *s, struct shadow_session *x) {
+/* The session's packet is lost or late: drops the open burst. Resolves the bursts that end in the packet; others
+ * resolve at their trailer. */
+static void packet_missing(struct shadow *s, struct shadow_session *x) {
 	shadow_count(s, COUNTER_PSP_MISSING, 1);
 	shadow_count(s, COUNTER_PSP_GAPS, !x->gap);
 	x->gap = true;
@@ -130,7 +132,7 @@ static void shadow_missing(struct shadow *s, struct shadow_session *x) {
 
 void shadow_packet(struct shadow *s, struct shadow_session *x, bool delivered) {
 	if (!delivered) {
-		shadow_missing(s, x);
+		packet_missing(s, x);
 		x->count = 0;
 		return;
 	}
@@ -143,9 +145,9 @@ void shadow_packet(struct shadow *s, struct shadow_session *x, bool delivered) {
 		if (p->burst == NULL)
 			continue;
 		if (p->begin)
-			header(s, x, p->burst);
+			burst_begin(s, x, p->burst);
 		else if (p->end)
-			trailer(s, x, p->burst);
+			burst_end(s, x, p->burst);
 		else if (x->open != p->burst)
 			headless(s, x);
 	}

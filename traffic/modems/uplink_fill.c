@@ -6,7 +6,7 @@
 #include "modems/uplink_segment.h"
 
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
-		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
+		       struct uplink_frames *frames, bool rest_only, struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
 	bool unfinished = s->left > 0;
 
@@ -15,7 +15,7 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 	if (frames->impairer != NULL)
 		frames->impairer->grant(frames->impair, g);
 	if (s->segment_header)
-		uplink_segment_fill(g, frames, finish, made);
+		uplink_segment_fill(g, frames, rest_only, made);
 	else
 		uplink_legacy_fill(g, frames, made);
 	flows->unfinished += (s->left > 0) - unfinished;

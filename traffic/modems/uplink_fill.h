@@ -8,10 +8,11 @@
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 
-/* Fills a grant with left-over bytes and, unless `finish`, with new frames. The frames are not
+/* Fills a grant with left-over bytes and, unless `rest_only`, with new frames. The frames are not
  * encrypted before uplink_encrypt() returns. */
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
-		       struct uplink_frames *frames, bool finish, struct uplink_made *made);
+		       struct uplink_frames *frames, bool rest_only, struct uplink_made *made);
 
-/* Makes the burst of a filled grant with encrypted frames: sets payload and payload_size. */
+/* Makes the burst of a filled grant with encrypted frames: sets payload and payload_size. Each filled grant of a
+ * stream must be finished once, in the order of filling. */
 void uplink_grant_finish(struct uplink_grant *g);

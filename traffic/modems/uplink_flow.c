@@ -199,17 +199,17 @@ struct uplink_stream *uplink_flows_next(struct uplink_flows *f) {
 	return &f->streams[f->plan.clusters[cluster].stream];
 }
 
-void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g) {
+void uplink_flows_grant(struct uplink_flows *f, bool rest_only, struct uplink_grant *g) {
 	struct uplink_stream *s = uplink_flows_next(f);
 	uint32_t sid;
 
-	while (finish && s->left == 0)
+	while (rest_only && s->left == 0)
 		s = uplink_flows_next(f);
 	sid = s->next_sid;
 	s->next_sid = sid + 1 == s->cluster->sid_count ? 0 : (uint8_t)(sid + 1);
 	g->stream = s;
 	g->sid = &s->cluster->sids[sid];
-	g->management = !finish && s->modem->grants++ % MANAGEMENT_GRANTS == 0;
+	g->management = !rest_only && s->modem->grants++ % MANAGEMENT_GRANTS == 0;
 }
 
 void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc) {

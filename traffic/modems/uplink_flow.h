@@ -176,8 +176,8 @@ uint32_t uplink_flows_other_modem(const struct uplink_flows *f, struct random *r
 void uplink_flows_restart(struct uplink_flows *f);
 
 /* Assigns the next grant to a SID in round robin over flows, their clusters and the SIDs of these.
- * With `finish`, only to streams with an unfinished frame, of which there must be one. */
-void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g);
+ * With `rest_only`, only to streams with an unfinished frame, of which there must be one. */
+void uplink_flows_grant(struct uplink_flows *f, bool rest_only, struct uplink_grant *g);
 
 /* The next stream in round robin over flows and their clusters. */
 struct uplink_stream *uplink_flows_next(struct uplink_flows *f);

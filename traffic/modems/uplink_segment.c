@@ -8,8 +8,8 @@
 #include "modems/uplink_segment.h"
 #include "wire/segment.h"
 
-/* Counts `size` bytes of frames, which end `packets` packets. The stream's next grant sends the
- * bytes that exceed this one. */
+/* Adds `size` bytes, with which `packets` packets end, to the grant. Bytes beyond its end are left for the stream's
+ * next grant. */
 static void segment_add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
 			uint32_t packets) {
 	struct uplink_stream *s = g->stream;
@@ -91,7 +91,7 @@ static void request_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 	frames->requests++;
 }
 
-/* Requests the queued bytes with this grant. */
+/* Requests, in the segment header, the bytes that access/ decided to request with this grant. */
 static void request_queued(struct uplink_grant *g, struct uplink_frames *frames) {
 	g->request.size = (uint16_t)(g->slot.request / g->slot.request_unit);
 	g->request.piggyback = true;
@@ -103,9 +103,9 @@ static bool packet_queued(const struct uplink_grant *g) {
 	return !g->stream->scheduled || g->stream->made != g->stream->arrived;
 }
 
-/* Counts the bytes that the previous grant has left. They come first, and may exceed this grant
- * too. uplink_segment_finish() copies them. */
-static void leftover_move(struct uplink_grant *g, const struct uplink_frames *frames) {
+/* Reserves space for the bytes that the previous grant has left. They come first, and may exceed this grant too.
+ * uplink_segment_finish() copies them. */
+static void leftover_reserve(struct uplink_grant *g, const struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
 	uint32_t packets = s->left_packets;
 
@@ -115,17 +115,17 @@ static void leftover_move(struct uplink_grant *g, const struct uplink_frames *fr
 	segment_add(g, frames, g->front, packets);
 }
 
-void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
+void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool rest_only,
 			 struct uplink_made *made) {
 	uint32_t available = g->size - SEGMENT_HEADER_SIZE;
 
 	g->filled = 0;
-	leftover_move(g, frames);
+	leftover_reserve(g, frames);
 	if (g->management && g->filled < available)
 		management_add(g, frames);
 	if (g->management && g->filled < available)
 		segment_request_add(g, frames);
-	while (!finish && g->filled < available && packet_queued(g)) {
+	while (!rest_only && g->filled < available && packet_queued(g)) {
 		if (!refused_frame_add(g, frames))
 			packet_add(g, frames, made);
 		if (g->whole)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish().
- * `finish`: no new packets, only the rest of a frame and management messages. */
+/*
+ * Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish(). Filling leaves space
+ * for the rest of the previous grant; finishing copies that rest, which is encrypted only then. So each filled grant
+ * of a stream must be finished once, in the order of filling.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -8,6 +11,8 @@
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 
-void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
+/* `rest_only`: adds no new packets, only the rest of a frame and, with `g->management`, a RNG-REQ and a request
+ * frame. */
+void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool rest_only,
 			 struct uplink_made *made);
 void uplink_segment_finish(struct uplink_grant *g);

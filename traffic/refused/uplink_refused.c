@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "model/group/security.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
 #include "random/random.h"
@@ -14,7 +15,6 @@
 
 #define FRAME_KINDS (REFUSED_SOURCE - REFUSED_CLEAR + 1)
 #define PACKET_KINDS (REFUSED_OUTER_CHECKSUM - REFUSED_DEVICE + 1)
-#define KEY_SEQUENCES 16
 #define NO_SID 0x3fff /* all ones: not a SID of a service flow */
 #define TOGGLE_AT (DOCSIS_EHDR_OFFSET + 2) /* offset after type, length, key sequence and version */
 #define TOGGLE 0x40
@@ -67,8 +67,8 @@ static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 			f->h.privacy = PRIVACY_NONE;
 		return true;
 	case REFUSED_KEY:
-		f->h.key_sequence =
-			(uint8_t)((f->key->sequence + KEY_SEQUENCES / 2) % KEY_SEQUENCES);
+		f->h.key_sequence = (uint8_t)((f->key->sequence + ASSOCIATION_SEQUENCES / 2) %
+					      ASSOCIATION_SEQUENCES);
 		return true;
 	case REFUSED_SID: f->h.sid = NO_SID; return true;
 	default: return f->mark == REFUSED_TOGGLE;

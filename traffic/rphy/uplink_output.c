@@ -13,11 +13,11 @@
 #include "pipeline/first_number.h"
 #include "platform/pool.h"
 
-#define PACKETS 4095
+#define PACKETS 4095 /* of the first group */
 #define PACKETS_MORE 1024 /* per further group: its stock, open and pending packets */
 #define ETHERNET 14
 #define PSP_NUMBER_AT 2
-#define FIRST_IN_ORDER 64 /* packets per session */
+#define FIRST_IN_ORDER 64 /* first packets of a session, which are never swapped */
 
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
 	return packet_pool("traffic_uplink", PACKETS + (groups - 1) * PACKETS_MORE, 0,
@@ -102,18 +102,18 @@ static void output_reorder(struct uplink_output *o) {
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
 	uint32_t session = o->reorder_every == 0 ? 0 : session_of(o, m);
-	struct rte_mbuf *refused = NULL;
+	struct rte_mbuf *faulty = NULL;
 
 	witness_pass(o->witness, &m, 1);
-	if (o->refuse != NULL)
-		refused = o->refuse(o->refused, m, o->headers_size, o->pool);
+	if (o->make_faulty != NULL)
+		faulty = o->make_faulty(o->refused, m, o->headers_size, o->pool);
 	if (ended_count > 0)
 		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
 	o->ended_count += ended_count;
 	output_pend(o, m, ended_count, session);
 	output_reorder(o);
-	if (refused != NULL)
-		output_pend(o, refused, 0, 0);
+	if (faulty != NULL)
+		output_pend(o, faulty, 0, 0);
 }
 
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,

@@ -16,10 +16,12 @@
 #include "wire/psp.h"
 
 #define UPLINK_STOCK 256 /* buffers; exceeds those filled in one round */
-#define UPLINK_OPEN_ENDED 16 /* entries of ended packets per L2TPv3 packet */
+/* Maximum entries (struct uplink_ended) per L2TPv3 packet; the session then closes the packet. */
+#define UPLINK_OPEN_ENDED 16
 #define UPLINK_SESSIONS_MAX (3 * SG_MAX_UPSTREAM_CHANNELS)
-/* Packets closed in one round, and as many added by impairments. */
+/* Packets that can be closed before the output is ready again: one per buffer of the stock, and the open ones. */
 #define UPLINK_CLOSED (UPLINK_STOCK + UPLINK_SESSIONS_MAX)
+/* The same with faulty copies, or with duplicates and delayed packets by impairments. */
 #define UPLINK_PENDING (12 * UPLINK_CLOSED)
 
 /* Offset of the first segment: after the longest headers and segment table. */
@@ -31,8 +33,8 @@ struct uplink_session;
 
 struct uplink_packet {
 	struct rte_mbuf *m;
-	uint32_t ended; /* number of its entries in `ended` */
-	uint32_t session; /* 0: must not be reordered */
+	uint32_t ended; /* number of its entries in `uplink_output.ended` */
+	uint32_t session; /* L2TPv3 session ID; 0: must not be reordered */
 };
 
 struct uplink_output {
@@ -41,20 +43,22 @@ struct uplink_output {
 	uint16_t port;
 	uint16_t vlan; /* of the group on this port; 0: none */
 	uint8_t family; /* IP family */
-	uint32_t headers_size; /* Ethernet header to session ID */
+	/* bytes from the Ethernet header to the end of the session ID, without VLAN tag */
+	uint32_t headers_size;
 	uint32_t capacity; /* maximum bytes after the session ID, by the MTU */
 	bool drop; /* drop packets that the port refuses; they count in neither `packets` nor `bytes` */
 	struct witness *witness; /* or NULL */
-	/* Returns a faulty copy of packet `m` for the CMTS to drop, sent after `m`; NULL: none. `headers`
-	 * is the number of bytes up to the end of the session ID. */
-	struct rte_mbuf *(*refuse)(struct uplink_refused *r, struct rte_mbuf *m, uint32_t headers,
-				   struct rte_mempool *pool); /* NULL: no faulty packets */
-	struct uplink_refused *refused; /* context of `refuse` */
-	uint64_t flush; /* TSC cycles after which an open packet is closed */
+	/* Makes a faulty copy of `m`, which the CMTS must drop. The output sends the copy after `m`. Returns NULL if
+	 * none is due. `headers` is `headers_size`. A NULL pointer is not called. */
+	struct rte_mbuf *(*make_faulty)(struct uplink_refused *r, struct rte_mbuf *m,
+					uint32_t headers, struct rte_mempool *pool);
+	struct uplink_refused *refused; /* context of `make_faulty` */
+	uint64_t flush; /* TSC cycles after its opening at which an open packet is closed */
 	struct depi_encap encap;
 
 	struct rte_mbuf *stock[UPLINK_STOCK];
 	unsigned stock_count;
+	/* sessions with an open packet, whose headers are not written yet */
 	struct uplink_session *open[UPLINK_SESSIONS_MAX];
 	unsigned open_count;
 	/* closed, not yet accepted by the port */
@@ -75,8 +79,8 @@ struct uplink_output {
 	uint64_t backpressure; /* bursts that the port accepted only in part */
 };
 
-/* Creates the buffers for packets of `groups` uplinks with at most this MTU (IP header and payload). Returns
- * NULL after a message. The caller frees it with rte_mempool_free(). */
+/* Creates the buffers for packets of `groups` uplinks (1 or more) with at most this MTU (IP header and payload).
+ * Returns NULL after a message. The caller frees it with rte_mempool_free(). */
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
 
 /* `o` must be zeroed. `packets`: a pool from uplink_output_pool() that outlives `o`; NULL: creates its own.
@@ -84,7 +88,7 @@ struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
 int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
 			 struct rte_mempool *packets);
 
-/* Also frees pending packets. */
+/* Also frees pending packets. uplink_sessions_discard() must free the open ones before. */
 void uplink_output_free(struct uplink_output *o);
 
 /* Sets all counts to 0. */
@@ -93,11 +97,14 @@ void uplink_output_restart(struct uplink_output *o);
 /* Fills the stock. Returns whether that succeeded and no packet is pending. */
 bool uplink_output_ready(struct uplink_output *o);
 
-/* Adds a closed packet, and copies the entries of the packets that end in it. Takes ownership of `m`. */
+/* Adds a closed packet, and copies the entries of the packets that end in it, UPLINK_OPEN_ENDED or fewer. Takes
+ * ownership of `m`. Without a check: after uplink_output_ready() returned true, at most UPLINK_CLOSED packets with
+ * entries and UPLINK_PENDING in total may be added. */
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count);
 
-/* Hands pending packets to the port. Returns how many it accepted, or with `drop` all of them.
- * `ended` gets their `ended_count` entries, which are valid until the next packet is closed. */
+/* Hands pending packets to the port. Returns how many it accepted; with `drop` it frees the others, which then
+ * count here as accepted. Sets `ended` to their `ended_count` entries in the order of uplink_output_put(). These are
+ * valid until the next packet is put. */
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,
 				unsigned *ended_count);
