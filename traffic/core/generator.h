@@ -39,7 +39,7 @@ struct generator_past {
 	struct targets targets;
 	struct rewrites rewrites;
 	uint32_t magic; /* of its packets */
-	bool idle; /* no packet reaches a modem */
+	bool idle; /* some size of the mix has no flow: sends nothing */
 	const struct generator_past *older; /* the generation before it, or NULL */
 };
 
@@ -48,7 +48,7 @@ struct generator {
 	struct rewrites rewrites; /* of all generations whose packets may be under way */
 	/* earlier generations whose packets may be under way, or NULL */
 	const struct generator_past *past;
-	bool idle; /* no target accepts some size: sends nothing */
+	bool idle; /* some size of the mix has no flow: sends nothing */
 	/* By stream: number of the change that last changed its modem; 0: never. NULL: no changes. */
 	uint32_t *changed;
 	struct pattern pattern;
@@ -68,8 +68,9 @@ struct generator {
 	uint64_t no_buffers; /* packets not made because no mbuf was free */
 };
 
-/* Returns NULL after a message on stderr if no packet can reach a modem or memory is short. The
- * caller frees it with generator_free(). */
+/* Reads `sg` and the mix during the call; `replay` and `pool` must outlive the generator. Returns NULL after a message
+ * on stderr if some size of the mix has no flow, the rules allow fewer flows than requested, or memory is short. The
+ * caller frees it with generator_free(), which accepts NULL. */
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
 
@@ -80,13 +81,16 @@ void generator_free(struct generator *g);
 
 /*
  * Restarts with another mix: all counts and sequence numbers are 0, and the magic changes, so that earlier
- * packets can be recognized. Not for captures. Returns 0, or -1 after a message on stderr with nothing changed.
+ * packets can be recognized. Not for captures. Returns 0, or -1 after a message on stderr with nothing changed: some
+ * size of the mix has no flow, or memory is short.
  */
 int generator_restart(struct generator *g, const struct mix *mix);
 
 /*
  * Builds the targets of the changed service group `sg`. Any thread may call it while the generator makes
- * packets, as it only reads the current targets. Not for captures. Returns 0, or -1 after a message.
+ * packets, as it only reads the current targets. Not for captures. Returns 0, or -1 after a message
+ * if memory is short. Sets `next->idle` if some size of the mix has no flow. The caller frees the targets and rewrites
+ * in `next` in either case.
  */
 int generator_prepare(const struct generator *g, const struct service_group *sg,
 		      const struct targets_follow *follow, struct generator_past *next);
@@ -112,8 +116,8 @@ bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t 
  * kept any more. */
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
-/* Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns the number of
- * packets, fewer than `n` if no mbuf is free. `bytes` gets the sum of their sizes. */
+/* Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns `n`, or
+ * 0 if the generator is idle or has not so many free mbufs. Sets `bytes` to the sum of their sizes. */
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes);
 

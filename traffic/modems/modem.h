@@ -51,8 +51,8 @@ struct modems {
 	const struct modems *older; /* the generation before, for frames under way; or NULL */
 };
 
-/* Creates the modems with keys from `store`. The streams are those of `targets`. Returns 0, or -1
- * after a message on stderr. The caller frees it with modems_free(). */
+/* Creates the modems with keys from `store`. The streams are those of `targets`. `store` must outlive
+ * them. Returns 0, or -1 after a message on stderr; `t` is then empty. The caller frees it with modems_free(). */
 int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,
 		  struct key_store *store);
 
@@ -73,7 +73,7 @@ bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cip
 			const uint8_t *key, const uint8_t *iv);
 
 /* Sets the key of a modem that arrives with change `number`. It replaces the key before the
- * previous one, which moves to `r` for the caller to free. */
+ * previous one, which moves to `r->stored` (or NULL) for the caller to return with key_store_put(). */
 void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number);
 
 /* Removes the key that expired with change `number`, unless a later change has replaced it. */

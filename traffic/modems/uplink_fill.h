@@ -8,8 +8,8 @@
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 
-/* Fills a grant with left-over bytes and, unless `rest_only`, with new frames. The frames are not
- * encrypted before uplink_encrypt() returns. */
+/* Fills a grant with left-over bytes and, unless `rest_only`, with new packets, which it adds to `made`. With
+ * `rest_only` the stream must have an unfinished frame. The frames are encrypted when uplink_encrypt() returns. */
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool rest_only, struct uplink_made *made);
 

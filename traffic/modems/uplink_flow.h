@@ -185,9 +185,9 @@ struct uplink_stream *uplink_flows_next(struct uplink_flows *f);
 /* Counts packets that were handed at `tsc` to the port, or to an impairment before it. */
 void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc);
 
-/* Packets made in one round. */
+/* Packets made in one round. The caller sets `tsc`, and the counts to 0; filling grants adds to these. */
 struct uplink_made {
-	uint64_t tsc;
+	uint64_t tsc; /* time at which they are made */
 	unsigned packets;
 	uint64_t bytes; /* Ethernet frames without CRC */
 };

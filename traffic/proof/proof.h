@@ -17,7 +17,7 @@ struct proof {
 	uint64_t *made; /* by stream: TSC at which the last packet received in order was made */
 	struct suspects suspects; /* times at which lost or reordered packets were under way */
 	uint32_t stream_count;
-	bool untimed; /* latency is not recorded */
+	bool untimed; /* latency is not recorded; set after proof_restart(), which resets it */
 	uint64_t proven; /* distinct packets */
 	uint64_t proven_bytes; /* Ethernet frames without CRC */
 	uint64_t duplicated;
@@ -30,7 +30,8 @@ struct proof {
 	struct hdr_histogram *latency; /* ns; NULL: not recorded */
 };
 
-/* Records latencies if `latency`. Returns 0, or -1 if memory is short. */
+/* Records latencies if `latency`. Returns 0, or -1 if memory is short; `p` is then empty. The caller frees it with
+ * proof_free(). */
 int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency);
 
 void proof_free(struct proof *p);

@@ -41,6 +41,8 @@ struct resequencer {
 		      64]; /* bitmap of numbers before next: set if received, not given up */
 };
 
+/* Receives a valid packet at TSC `now`: in the order of its DSID, or late if its number was given up. `packet` is valid
+ * during the call. */
 typedef void (*deliver_fn)(void *ctx, const struct arrived *packet, uint64_t now);
 
 /* All DSIDs of a service group, and the list of those with a gap. */
@@ -59,14 +61,16 @@ struct resequencers {
 };
 
 enum resequencer_verdict {
-	RESEQUENCER_ACCEPTED, /* delivered or buffered; a number given up before is delivered late */
+	/* delivered or buffered; a number given up before is delivered late; an invalid packet at most uses its number */
+	RESEQUENCER_ACCEPTED,
 	RESEQUENCER_DUPLICATE, /* the same packet is already buffered */
 	RESEQUENCER_CONFLICT, /* another packet with this number is buffered */
 	RESEQUENCER_USED, /* a packet with this number was delivered before; this one is not */
 	RESEQUENCER_EARLIER, /* only counted, from before the DSID started; not delivered */
 };
 
-/* Returns 0, or -1 if memory is short. */
+/* Creates `count` DSIDs, whose indexes are 0 and up. Returns 0, or -1 if memory is short; `r` is then empty. The caller
+ * frees it with resequencers_free(). */
 int resequencers_create(struct resequencers *r, uint32_t count, uint64_t tsc_hz, deliver_fn deliver,
 			void *ctx);
 

@@ -23,7 +23,7 @@ struct suspects {
 	uint64_t lost_more, reordered_more; /* packets whose spans did not fit in the table */
 };
 
-/* Returns 0, or -1 if memory is short. */
+/* Returns 0, or -1 if memory is short. The caller frees it with suspects_free() in either case. */
 int suspects_create(struct suspects *s, uint64_t tsc_hz);
 
 void suspects_free(struct suspects *s);

@@ -22,7 +22,7 @@ struct stream_mark {
 };
 
 struct watched_stream {
-	uint32_t from, to; /* sequence numbers */
+	uint32_t from, to; /* sequence numbers, without `to` */
 	uint32_t missing; /* before `from` */
 	bool active;
 	uint64_t until; /* TSC until which they may arrive */
@@ -41,11 +41,11 @@ int watch_create(struct watch *w, uint32_t streams);
 
 void watch_free(struct watch *w);
 
-/* Watches the packets from the mark up to the number `to`. If the stream is already watched,
- * extends its range. */
+/* Watches the packets from the mark to the number before `to`, until TSC `until`; does nothing if there are none. If
+ * the stream is already watched, extends its range and sets the new deadline. */
 void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, uint64_t until);
 
-/* Ends watches whose deadline is before TSC `now`. Must be called often. */
+/* Ends watches whose deadline is at or before TSC `now`. Must be called often. */
 void watch_expire(struct watch *w, const struct proof *p, uint64_t now);
 
 /* Ends the watch of a stream whose number another stream will use. */

@@ -27,7 +27,7 @@ enum arrival {
 };
 
 /* Records `number`. A zeroed window expects 0; set `next` for another start, and numbers before it
- * count as missing. On ARRIVAL_GAP, `gap` gets how many numbers were skipped. */
+ * count as missing. On ARRIVAL_GAP, sets `gap` to how many numbers were skipped. */
 enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap);
 
 /* Whether `number` arrived, if the window still has it. */
