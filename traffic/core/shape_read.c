@@ -149,6 +149,7 @@ static bool from_file(struct reading *r, lines_record *parse) {
 	return false;
 }
 
+/* Adds one period of two levels: `a_share` up to time `a`, then `b_share` up to time `b`. */
 static void add4(struct shape *s, double a, double a_share, double b, double b_share) {
 	shape_add(s, 0, a_share);
 	shape_add(s, a, a_share);

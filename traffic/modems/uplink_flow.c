@@ -16,6 +16,7 @@ static size_t rest_size(const struct uplink_stream *s, uint32_t grant, bool any)
 	return s->segment_header && !any ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
 }
 
+/* Allocates the `leftover` of all streams. Returns false if memory is short. */
 static bool rests_create(struct uplink_flows *f, uint32_t grant, bool any) {
 	size_t size = 0;
 
@@ -30,6 +31,7 @@ static bool rests_create(struct uplink_flows *f, uint32_t grant, bool any) {
 	return f->leftovers != NULL;
 }
 
+/* Connects the streams of the plan with their modems and SID clusters. */
 static void streams_plan(struct uplink_flows *f) {
 	for (uint32_t i = 0; i < f->plan.cluster_count; i++) {
 		const struct uplink_cluster *cluster = &f->plan.clusters[i];
@@ -73,6 +75,7 @@ void uplink_flows_free(struct uplink_flows *f) {
 	memset(f, 0, sizeof(*f));
 }
 
+/* Restarts a stream for another use of its number. */
 static void uplink_stream_begin(struct uplink_stream *s) {
 	uint8_t *leftover = s->leftover;
 
@@ -97,6 +100,7 @@ static void modems_inherit(struct uplink_plan *next, const struct uplink_plan *b
 	}
 }
 
+/* Notes in the streams of a modem that its key changes before their next packet. */
 static void modem_note_key(struct uplink_flows *f, const struct uplink_modem *m) {
 	for (uint32_t i = 0; i < m->cluster_count; i++) {
 		struct uplink_stream *s =
@@ -136,6 +140,7 @@ void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next) {
 		modem_note_key(f, m);
 }
 
+/* Ends the streams of the plan `before` that the current plan does not have. */
 static void streams_end(struct uplink_flows *f, const struct uplink_plan *before) {
 	for (uint32_t i = 0; i < before->cluster_count; i++) {
 		struct uplink_stream *s = &f->streams[before->clusters[i].stream];
@@ -185,6 +190,7 @@ void uplink_flows_restart(struct uplink_flows *f) {
 	f->sent = f->sent_bytes = 0;
 }
 
+/* Returns `next`, and advances it to the next of `number` in round robin. */
 static uint32_t rotate(uint32_t *next, uint32_t number) {
 	uint32_t now = *next;
 

@@ -9,21 +9,24 @@ bool uplink_modem_sends(const struct modem *m) {
 	return m->address_count > 0 && m->upstream_flow_count > 0;
 }
 
+/* Whether the modem is part of the plan. */
 static bool sends(const struct service_group *sg, const struct uplink_plan_follow *follow,
 		  size_t modem) {
 	return uplink_modem_sends(&sg->modems[modem]) &&
 	       (follow == NULL || follow->silent == NULL || !follow->silent[modem]);
 }
 
-static void flow_count(struct uplink_plan *p, const struct upstream_service_flow *flow) {
+/* Adds a flow to the counts by which plan_allocate() allocates. */
+static void flow_counts_add(struct uplink_plan *p, const struct upstream_service_flow *flow) {
 	p->count++;
 	p->cluster_count += (uint32_t)flow->cluster_count;
 	for (size_t c = 0; c < flow->cluster_count; c++)
 		p->sid_count += (uint32_t)flow->clusters[c].sid_count;
 }
 
-static bool plan_create(struct uplink_plan *p, const struct service_group *sg,
-			const struct uplink_plan_follow *follow) {
+/* Allocates the lists of a plan, which stay empty: all counts are 0. Returns false if memory is short. */
+static bool plan_allocate(struct uplink_plan *p, const struct service_group *sg,
+			  const struct uplink_plan_follow *follow) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
@@ -31,7 +34,7 @@ static bool plan_create(struct uplink_plan *p, const struct service_group *sg,
 			continue;
 		p->modem_count++;
 		for (size_t u = 0; u < modem->upstream_flow_count; u++)
-			flow_count(p, &modem->upstream_flows[u]);
+			flow_counts_add(p, &modem->upstream_flows[u]);
 	}
 	p->modems = calloc(p->modem_count + 1, sizeof(*p->modems));
 	p->all = calloc(p->count + 1, sizeof(*p->all));
@@ -74,7 +77,7 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 		       const struct uplink_plan_follow *follow, bool newest,
 		       struct key_store *store) {
 	*p = (struct uplink_plan){.store = store};
-	if (!plan_create(p, sg, follow)) {
+	if (!plan_allocate(p, sg, follow)) {
 		fprintf(stderr, "traffic: no memory for the upstream flows\n");
 		return -1;
 	}

@@ -45,7 +45,7 @@ extern const char *const violation_names[VIOLATIONS];
 
 struct account {
 	struct proof proof;
-	struct evidence *evidence; /* of corrupted and unexpected frames; NULL: none */
+	struct evidence *evidence; /* of corrupted and unexpected frames, not owned; NULL: none */
 	uint64_t counted; /* packets whose header only was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
@@ -59,7 +59,7 @@ struct account {
 	uint64_t depi_bytes;
 };
 
-/* Returns as proof_create(). */
+/* Arguments and result are those of proof_create(). The caller frees it with account_free(). */
 int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency);
 
 void account_free(struct account *a);
