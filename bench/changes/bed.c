@@ -137,6 +137,14 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 		b->added = &config->groups[--b->config.group_count];
 	}
 	memcpy(b->groups, config->groups, config->group_count * sizeof(b->groups[0]));
+	if (spares && config->groups[0].modem_count <= BED_SPARES) {
+		fprintf(stderr,
+			"service group %u: found %zu modems, allowed: at least %d, as %d get no "
+			"traffic\n",
+			config->groups[0].id, config->groups[0].modem_count, BED_SPARES + 1,
+			BED_SPARES);
+		return -1;
+	}
 	if (spares)
 		b->groups[0].modem_count -= BED_SPARES;
 	if (server_create(&b->server, &b->config) != 0)

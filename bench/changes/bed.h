@@ -48,9 +48,9 @@ struct bed {
 /*
  * Creates everything in the zeroed `b`, on an EAL with one worker per core of the configuration. The
  * workers run without traffic. With one worker, several groups share its ports. `spares`: BED_SPARES modems
- * get no traffic. `added`: the last group is left out but has capacity reserved; the configuration must
- * then have the ports BED_NETWORK and BED_RPHY. Returns 0, or -1 after a message. The caller frees it with
- * bed_free() in either case.
+ * get no traffic; the first group must have more modems. `added`: the last group is left out but has
+ * capacity reserved; the configuration must then have the ports BED_NETWORK and BED_RPHY. Returns 0, or -1
+ * after a message. The caller frees it with bed_free() in either case.
  */
 int bed_create(struct bed *b, const struct server_config *config, bool spares, bool added);
 void bed_free(struct bed *b);

@@ -23,8 +23,8 @@
 
 struct options {
 	const char *config, *json;
-	const char *mode; /* the changes to measure */
-	const char *file, *other; /* for reload */
+	const char *mode; /* --what */
+	const char *file, *other; /* of mode reload: rewritten file; its second content */
 	unsigned runs, milliseconds;
 	unsigned changes; /* per second */
 	unsigned share; /* percent of the measured maximum rate */
@@ -35,14 +35,16 @@ struct options {
 static const struct argp_option option_table[] = {
 	{"config", 'c', "FILE", 0, "service groups, YAML", 0},
 	{"what", 'w', "WHAT", 0,
-	 "changes (default): single changes; coming: the last group is added and removed; "
+	 "changes (default): single changes; coming: the last group is added and removed "
+	 "repeatedly; "
 	 "reload: the configuration is reloaded; plain: none",
 	 0},
 	{"file", 'f', "FILE", 0,
-	 "for reload: the file of the configuration that changes "
-	 "(default: --config itself)",
+	 "for reload: the file that changes; it is rewritten during the runs and restored at the "
+	 "end (default: --config itself)",
 	 0},
-	{"other", 'o', "FILE", 0, "for reload: its other content, for every second reload", 0},
+	{"other", 'o', "FILE", 0,
+	 "for reload: a file with the content that every second reload has", 0},
 	{"runs", 'n', "N", 0, "runs (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
 	{"changes", 'r', "N", 0, "changes per second (default 1000)", 0},
@@ -50,8 +52,8 @@ static const struct argp_option option_table[] = {
 	 "percent of the highest rate, which is measured first "
 	 "(default 90)",
 	 0},
-	{"rate", 'b', "MBPS", 0, "downstream rate of all groups, instead of --share", 0},
-	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups (default 200)", 0},
+	{"rate", 'b', "MBPS", 0, "downstream rate of all groups in Mbps, instead of --share", 0},
+	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups in Mbps (default 200)", 0},
 	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
@@ -99,7 +101,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Runs in parallel to the traffic of a run. */
+/* Runs on the calling thread beside the traffic. The run ends when it returns, after about `milliseconds`. */
 typedef void side_task(void *arg, unsigned milliseconds);
 
 /* Only waits. */
@@ -125,7 +127,7 @@ static json_t *run(struct bed *b, const struct bed_load *load, unsigned millisec
 	if (program_stopped() || bed_begin(b, load) != 0)
 		return NULL;
 	task(arg, milliseconds);
-	if (bed_end(b) != 0)
+	if (bed_end(b) != 0 || program_stopped()) /* a signal shortens the run */
 		return NULL;
 	return result_json(b);
 }
@@ -161,10 +163,10 @@ static bool add_run(json_t *results, json_t *found, const char *mode, unsigned n
 	return true;
 }
 
-/* Makes one run without changes, then one with them, under the same conditions; but without reloads. Returns
- * false after a message or a signal. */
-static bool run_number(struct bed *b, struct driver *d, const struct options *o,
-		       const struct bed_load *load, unsigned number, json_t *results) {
+/* Makes a plain run; in modes `changes` and `coming` also one with changes, under the same conditions. The caller
+ * makes the run with reloads. Returns false after a message or a signal. */
+static bool measure_repetition(struct bed *b, struct driver *d, const struct options *o,
+			       const struct bed_load *load, unsigned number, json_t *results) {
 	struct changes_arg changes_arg = {d, o->changes, 0};
 	struct adding adding = {.bed = b};
 	json_t *found;
@@ -194,7 +196,7 @@ static int measure_reloads(struct bed *b, struct driver *d, const struct options
 	for (unsigned n = 0; n < o->runs && ret == 0; n++) {
 		json_t *found;
 
-		ret = run_number(b, d, o, load, n, results) ? 0 : -1;
+		ret = measure_repetition(b, d, o, load, n, results) ? 0 : -1;
 		if (ret != 0)
 			break;
 		found = run(b, load, o->milliseconds, reloading_task, &r);
@@ -215,12 +217,13 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	program_catch_signals();
 	host_measure(&host);
 	ret = load_find(b, d, o, &load);
+	/* Stage cycles are reported for mode `plain` only, as measuring them costs cycles. */
 	server_account(&b->server, strcmp(o->mode, "plain") == 0);
 	if (ret == 0 && strcmp(o->mode, "reload") == 0)
 		ret = measure_reloads(b, d, o, &load, results);
 	else
 		for (unsigned n = 0; n < o->runs && ret == 0; n++)
-			ret = run_number(b, d, o, &load, n, results) ? 0 : -1;
+			ret = measure_repetition(b, d, o, &load, n, results) ? 0 : -1;
 	root = program_report(results, &host, ret == 0);
 	json_object_set_new(root, "configuration", json_string(b->config.name));
 	json_object_set_new(root, "groups", json_integer((json_int_t)b->config.group_count));

@@ -13,11 +13,12 @@
 #include "server/changes.h"
 
 #define NS 1000000000u /* per second */
-#define ADDED 4 /* spare modems that are added and removed; the keys of the others roll */
-#define STEPS 4 /* requests after which the kinds repeat */
+#define ADDED 4 /* spares that are removed and added; the keys of the other spares roll */
+#define STEPS 4 /* one request each: modem, rules, key, rate */
 #define NAP_NS 50000
-#define MIN_SAMPLES \
-	(2 * STEPS) /* minimum requests per run, even on a slow machine, so that each kind occurs */
+#define STOP_NS 100000000 /* maximum delay of a stop by a signal */
+/* minimum requests per run: each kind occurs, also removal and addition of a modem */
+#define MIN_SAMPLES (2 * STEPS)
 
 struct request {
 	const char *method;
@@ -38,22 +39,62 @@ static void sleep_until(uint64_t ns) {
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-static const struct live_group *live_of(const struct driver *d) {
+/* Sleeps until `ns`, or until a signal. The signal may arrive before the sleep, or on another thread. */
+static void rest_until(uint64_t ns) {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	for (; now < ns && !program_stopped(); now = clock_ns(CLOCK_MONOTONIC))
+		sleep_until(RTE_MIN(ns, now + STOP_NS));
+}
+
+static const struct live_group *first_group(const struct driver *d) {
 	return &d->bed->server.groups[0].live;
 }
 
 static json_t *group_id(const struct driver *d) {
-	return json_integer(live_of(d)->sg.id);
+	return json_integer(first_group(d)->sg.id);
+}
+
+/* The spare of this number, below BED_SPARES. */
+static const struct modem *spare(const struct bed *b, unsigned number) {
+	const struct service_group *sg = &b->groups[0];
+
+	return &sg->modems[sg->modem_count + number];
+}
+
+/* Whether the first group suits all kinds of requests. Returns false after a message. */
+static bool is_suitable(const struct bed *b) {
+	const struct service_group *sg = &b->groups[0];
+
+	if (sg->filter_group_count == 0) {
+		fprintf(stderr,
+			"service group %u: found no filter groups, allowed: at least one, as its "
+			"rules change\n",
+			sg->id);
+		return false;
+	}
+	for (unsigned s = ADDED; s < BED_SPARES; s++) {
+		if (spare(b, s)->security.has_next_key && !spare(b, s)->security.use_next_key)
+			continue;
+		fprintf(stderr,
+			"service group %u: found no unused next_key of a modem, allowed: one for "
+			"each of the last %d modems, as their keys roll\n",
+			sg->id, BED_SPARES - ADDED);
+		return false;
+	}
+	return true;
 }
 
 int driver_create(struct driver *d, struct bed *b) {
 	uint32_t first = (uint32_t)b->groups[0].modem_count;
 	bool all = true;
 
+	if (!is_suitable(b))
+		return -1;
 	*d = (struct driver){.bed = b, .methods = {.server = &b->server}};
 	d->rpc = methods_rpc(&d->methods);
 	for (uint32_t s = 0; s < BED_SPARES; s++) {
-		d->spares[s] = object_json(live_of(d), LIVE_MODEM, first + s, true);
+		d->spares[s] = object_json(first_group(d), LIVE_MODEM, first + s, true);
 		all = all && d->spares[s] != NULL;
 	}
 	for (unsigned k = 0; k < DRIVER_KINDS; k++) {
@@ -77,7 +118,7 @@ void driver_free(struct driver *d) {
 	}
 }
 
-/* Removes and adds a modem in alternation. */
+/* Removes a spare and adds it again, one spare after the other. `n` counts the requests of this kind. */
 static struct request request_modem(const struct driver *d, unsigned n) {
 	json_t *modem = d->spares[n / 2 % ADDED];
 
@@ -91,11 +132,11 @@ static struct request request_modem(const struct driver *d, unsigned n) {
 	};
 }
 
-/* Adds a copy of the last rule, which never matches, or removes it. */
+/* Appends a copy of the last rule, or removes it. The copy decides nothing, as the original comes first. */
 static struct request request_rules(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
 	uint32_t slot = (uint32_t)(n / 2 % sg->filter_group_count);
-	json_t *group = object_json(live_of(d), LIVE_FILTER_GROUP, slot, false);
+	json_t *group = object_json(first_group(d), LIVE_FILTER_GROUP, slot, false);
 	json_t *rules = json_object_get(group, "rules");
 	size_t max = sg->filter_groups[slot].rule_count;
 
@@ -107,19 +148,26 @@ static struct request request_rules(const struct driver *d, unsigned n) {
 				CHANGE_RULES};
 }
 
-/* Uses, removes and installs the next key of a modem in round robin. */
-static struct request request_key(const struct driver *d, unsigned n) {
-	const json_t *modem = d->spares[ADDED + n / 3 % (BED_SPARES - ADDED)];
-	json_t *said = json_object_get(json_object_get(modem, "security"), "said");
-	char key[33], iv[33];
+/* Writes `value` as the hexadecimal digits of `bytes` bytes, at least 4. */
+static void write_digits(uint32_t value, unsigned bytes, char *out) {
+	memset(out, '0', (size_t)2 * bytes);
+	snprintf(out + (size_t)2 * bytes - 8, 9, "%08x", value);
+}
 
-	/* The profile's modems already have a next key. */
+/* Rolls the key of a spare in three requests: uses the next key, removes the old one, installs another one. */
+static struct request request_key(const struct driver *d, unsigned n) {
+	unsigned number = ADDED + n / 3 % (BED_SPARES - ADDED);
+	enum cipher cipher = spare(d->bed, number)->security.cipher;
+	json_t *said = json_object_get(json_object_get(d->spares[number], "security"), "said");
+	char key[2 * CIPHER_MAX_KEY + 1], iv[2 * CIPHER_MAX_IV + 1];
+
+	/* Begins with key.use, as is_suitable() has found next keys. */
 	if (n % 3 == 0)
 		return (struct request){"key.use", json_pack("{s:O}", "said", said), CHANGE_KEY};
 	if (n % 3 == 1)
 		return (struct request){"key.remove", json_pack("{s:O}", "said", said), CHANGE_KEY};
-	snprintf(key, sizeof(key), "%032x", n * 2654435761u);
-	snprintf(iv, sizeof(iv), "%032x", n);
+	write_digits(n * 2654435761u, cipher_key_size(cipher), key);
+	write_digits(n, cipher_iv_size(cipher), iv);
 	return (struct request){
 		"key.install",
 		json_pack("{s:O, s:s, s:s}", "said", said, "key", key, "iv", iv),
@@ -150,14 +198,14 @@ static struct request request_of(const struct driver *d, unsigned step) {
 	}
 }
 
-/* The request as JSON, which the caller frees; frees `params`. */
-static char *text_of(const struct driver *d, const struct request *w) {
+/* Returns the request as JSON text, which the caller frees. Releases the params. */
+static char *text_of(const struct driver *d, const struct request *r) {
 	json_t *request;
 	char *text;
 
-	json_object_set_new(w->params, "group", group_id(d));
-	request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", w->method,
-			    "params", w->params);
+	json_object_set_new(r->params, "group", group_id(d));
+	request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", r->method,
+			    "params", r->params);
 	text = json_dumps(request, JSON_COMPACT);
 	json_decref(request);
 	return text;
@@ -171,56 +219,56 @@ static void report_refused(const char *method, const json_t *answer) {
 }
 
 /* Records the times of a completed request, and frees its slot. */
-static void request_done(struct driver *d, struct driver_request *a, struct answer_text *text) {
-	struct driver_figures *f = &d->figures[a->kind];
+static void request_done(struct driver *d, struct driver_request *r, struct answer_text *text) {
+	struct driver_figures *f = &d->figures[r->kind];
 	json_t *answer = answer_text_parse(text);
 
 	if (json_object_get(answer, "result") == NULL && f->refused++ == 0)
-		report_refused(change_names[a->kind], answer);
-	hdr_record_value(f->ns, (int64_t)(clock_ns(CLOCK_MONOTONIC) - a->since));
-	hdr_record_value(f->work_ns, (int64_t)a->spent);
-	a->work = NULL;
+		report_refused(change_names[r->kind], answer);
+	hdr_record_value(f->ns, (int64_t)(clock_ns(CLOCK_MONOTONIC) - r->since));
+	hdr_record_value(f->work_ns, (int64_t)r->spent);
+	r->work = NULL;
 	json_decref(answer);
 }
 
 /* Continues a request, and ends it if its response is complete. */
-static void proceed(struct driver *d, struct driver_request *a) {
+static void request_continue(struct driver *d, struct driver_request *r) {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct answer_text text = {0};
 	bool done;
 
-	bed_kind_set(d->bed, a->kind);
-	done = rpc_continue(a->work);
+	bed_kind_set(d->bed, r->kind);
+	done = rpc_continue(r->work);
 	if (done)
-		rpc_end(a->work, &text);
-	a->spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+		rpc_end(r->work, &text);
+	r->spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	if (done)
-		request_done(d, a, &text);
+		request_done(d, r, &text);
 }
 
 /* Begins the next request in a free slot. */
-static void submit(struct driver *d, struct driver_request *a) {
+static void submit(struct driver *d, struct driver_request *r) {
 	struct request request = request_of(d, d->step++);
 	char *text = text_of(d, &request);
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	*a = (struct driver_request){.kind = request.kind, .since = clock_ns(CLOCK_MONOTONIC)};
-	a->work = rpc_begin(&d->rpc, text, strlen(text));
-	a->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	*r = (struct driver_request){.kind = request.kind, .since = clock_ns(CLOCK_MONOTONIC)};
+	r->work = rpc_begin(&d->rpc, text, strlen(text));
+	r->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	free(text);
-	if (a->work != NULL)
-		proceed(d, a);
+	if (r->work != NULL)
+		request_continue(d, r);
 }
 
-/* Continues all requests. Returns the number of pending ones. */
-static unsigned all_proceed(struct driver *d) {
+/* Continues all pending requests. Returns how many are still pending. */
+static unsigned requests_continue(struct driver *d) {
 	unsigned pending = 0;
 
 	server_changes_retire(&d->bed->server);
 	for (unsigned i = 0; i < DRIVER_REQUESTS; i++) {
 		if (d->requests[i].work == NULL)
 			continue;
-		proceed(d, &d->requests[i]);
+		request_continue(d, &d->requests[i]);
 		pending += d->requests[i].work != NULL;
 	}
 	return pending;
@@ -248,12 +296,12 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 	uint64_t count = 0, gap = rate > 0 ? NS / rate : 0;
 
 	if (rate == 0) {
-		sleep_until(end);
+		rest_until(end);
 		return 0;
 	}
 	figures_begin(d);
 	while ((next < end || count < MIN_SAMPLES) && !program_stopped()) {
-		unsigned pending = all_proceed(d);
+		unsigned pending = requests_continue(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		struct driver_request *slot = free_slot(d);
 
@@ -268,7 +316,7 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 		count++;
 		next += gap;
 	}
-	while (all_proceed(d) > 0)
+	while (requests_continue(d) > 0)
 		sleep_until(clock_ns(CLOCK_MONOTONIC) + NAP_NS);
 	return count;
 }

@@ -31,15 +31,21 @@ struct driver {
 	struct bed *bed;
 	struct methods methods;
 	struct rpc rpc;
-	json_t *spares[BED_SPARES]; /* these modems, as modem.add takes them */
+	json_t *spares[BED_SPARES]; /* the spare modems, as modem.add takes them */
 	struct driver_request requests[DRIVER_REQUESTS];
 	unsigned step; /* number of the next request */
 	struct driver_figures figures[DRIVER_KINDS];
 	uint64_t late; /* requests sent more than a period late */
 };
 
-/* Returns 0, or -1 after a message. The caller frees it with driver_free() in either case. */
+/*
+ * Creates the driver in the zeroed `d`. `b` must have spares, and its first group filter groups; its last
+ * modems must have a next key that is not in use. Returns 0, or -1 after a message. The caller frees it with
+ * driver_free() in either case.
+ */
 int driver_create(struct driver *d, struct bed *b);
+
+/* Accepts a zeroed struct. */
 void driver_free(struct driver *d);
 
 /* Requests `rate` changes per second (0: none) for the given time, but at least some of each kind, and waits for

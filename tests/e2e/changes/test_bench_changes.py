@@ -2,23 +2,28 @@
 """`vcmts bench changes`: applies changes while one process also sends and proves traffic."""
 
 import json
+import re
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.bench.test_tool_bench import run_bench
+from e2e.bench.test_tool_bench import profile_yaml, run_bench
+from vcmts.paths import program
 
 # Short runs: tests check that results exist and that no packet is wrong, not the values.
-QUICK = ("--profile", "2ofdm-0sc-qam_20cms_aes", "--runs", "1", "--milliseconds", "50")
+PROFILE = "2ofdm-0sc-qam_20cms_aes"
+QUICK = ("--profile", PROFILE, "--runs", "1", "--milliseconds", "50")
 SMALL = ("--changes", "100", "--groups", "3", "--share", "20")
 
 
-def measure(folder: Path, *cases: str) -> tuple[dict[str, Any], str]:
+def measure(folder: Path, *cases: str, options: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:
     """Runs the benchmark of some cases. Returns the stored results by case, and the output."""
     report = folder / "changes.json"
-    options = [word for case in cases for word in ("--only", case)]
-    done = run_bench(*QUICK, *SMALL, *options, "--json", str(report), what="changes")
+    only = [word for case in cases for word in ("--only", case)]
+    done = run_bench(*QUICK, *SMALL, *only, *options, "--json", str(report), what="changes")
     assert done.status == 0, done.stderr
     stored = json.loads(report.read_text())
     assert stored["complete"]
@@ -52,3 +57,77 @@ def test_zero_changes_is_rejected(tmp_path: Path) -> None:
     assert done.status == 2
     assert "--changes: found 0, allowed: 1 to 100000" in done.stderr
     assert not (tmp_path / "no.json").exists()
+
+
+@pytest.mark.run
+def test_longer_keys_roll(tmp_path: Path) -> None:
+    """The run is long enough to install keys."""
+    options = ("--cipher", "aes-256", "--milliseconds", "400")
+    results, _ = measure(tmp_path, "changes", options=options)
+    run = results["changes"]["measured"][1]
+    assert run["requests"]["key rolled"]["answer_us"]["count"] > 3
+    assert run["requests"]["key rolled"]["refused"] == 0
+
+
+@pytest.mark.run
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--profile", "2ofdm-0sc-qam_8cms_aes"),
+            "service group 1: found 8 modems, allowed: at least 9, as 8 get no traffic\n",
+        ),
+        (
+            ("--cipher", "none"),
+            "service group 1: found no unused next_key of a modem, allowed: one for each of the "
+            "last 4 modems, as their keys roll\n",
+        ),
+    ],
+    ids=["modems", "keys"],
+)
+def test_unsuitable_configuration_is_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    report = tmp_path / "no.json"
+    more = ("--only", "changes", *options, "--json", str(report))
+    done = run_bench(*QUICK, *SMALL, *more, what="changes")
+    assert done.status == 1
+    assert message in done.stderr
+    assert not report.exists()
+
+
+def start(path: Path, text: str, *options: str) -> subprocess.Popen[str]:
+    """Starts vcmts-bench-changes with the configuration `text`, which it writes into `path`."""
+    path.write_text(text)
+    return subprocess.Popen(
+        [str(program("vcmts-bench-changes")), "--config", str(path), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.run
+def test_group_without_filter_groups_is_refused(tmp_path: Path) -> None:
+    text = re.sub(r"(?ms)^( *)filter_groups:\n.*?(?=^\1\w)", "", profile_yaml(PROFILE))
+    text = re.sub(r"(?m)^.*filter_groups:.*\n", "", text)
+    with start(tmp_path / "config.yaml", text, "--runs", "1", "--rate", "100") as process:
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "found no filter groups, allowed: at least one, as its rules change\n" in errors
+
+
+@pytest.mark.run
+def test_interrupted_run_has_no_result(tmp_path: Path) -> None:
+    """Also the last run, after which no other one is refused."""
+    options = ("--what", "plain", "--runs", "1", "--milliseconds", "60000", "--rate", "100")
+    text = profile_yaml(PROFILE)
+    with start(tmp_path / "config.yaml", text, *options) as process:
+        assert process.stderr is not None
+        assert any("run 1 of 1" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    report = json.loads(output)
+    assert process.returncode == 130
+    assert report["complete"] is False
+    assert report["results"] == []
