@@ -138,7 +138,7 @@ void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now
 		rte_pause();
 }
 
-uint64_t pair_read_cycles(struct pair *p) {
+uint64_t pair_take_cycles(struct pair *p) {
 	uint64_t cycles = p->upper_cycles + p->lower_cycles;
 
 	p->upper_cycles = 0;

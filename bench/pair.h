@@ -2,8 +2,8 @@
 /*
  * Runs upper and lower MAC on two cores at the same time (1ds2t), connected by their ring as in vcmtsd.
  *
- * The main thread runs the upper MAC, and generates and proves the traffic between two batches. Meanwhile
- * the second core rests, and the main thread owns the lower MAC.
+ * The main thread runs the upper MAC in pair_carry(). Between two calls it generates and proves the traffic;
+ * the second core then rests, and the main thread owns the lower MAC.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct pair {
 	struct downstream *downstream;
 	struct clock *upper_clock;
 	struct clock *lower_clock;
-	uint64_t step_ns;
-	uint64_t upper_cycles; /* of rounds with work since pair_read_cycles() */
+	uint64_t step_ns; /* simulated time of a round, of the current pair_carry() */
+	uint64_t upper_cycles; /* of rounds with work since pair_take_cycles() */
 	/* Shared by both threads. */
 	enum pair_state state __rte_cache_aligned;
 	uint64_t now __rte_cache_aligned; /* ns: time of the upper MAC */
@@ -34,8 +34,8 @@ struct pair {
 };
 
 /*
- * Selects the cores of upper and lower MAC: those of a configuration with two threads if this process may
- * use them, otherwise the first two that it may use. Returns the number of usable cores; sets `cores` if it
+ * Selects the cores of upper and lower MAC: those of `threads` if it has layout 1ds2t and this process may
+ * use both, otherwise the first two usable cores. Returns the number of usable cores; sets `cores` if it
  * is at least 2.
  */
 unsigned pair_cores(const struct thread_config *threads, unsigned cores[2]);
@@ -44,12 +44,13 @@ unsigned pair_cores(const struct thread_config *threads, unsigned cores[2]);
  * a message. */
 int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct clock *lower);
 
-/* Ends the second core's thread; another may be started. Does nothing if none was started. */
+/* Ends the second core's thread; another may be started. Does nothing if none was started; accepts a zeroed
+ * struct. */
 void pair_stop(struct pair *p);
 
 /* Processes the packets in the network port: `rounds` of the upper MAC, `step_ns` of time each, in
  * parallel with the lower MAC. Returns when both rest; advances `now` (ns). */
 void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now);
 
-/* Reference cycles of both cores since the last call. The pair must rest. */
-uint64_t pair_read_cycles(struct pair *p);
+/* Returns and resets the reference cycles of both cores' rounds with work. The pair must rest. */
+uint64_t pair_take_cycles(struct pair *p);

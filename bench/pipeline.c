@@ -113,7 +113,7 @@ static void carry(const struct run *r, struct batch *batch) {
 	batch->packets = r->d->carry(r->b, fed, r->step_ns);
 	batch->cycles = rte_rdtsc() - start;
 	if (r->b->threads == 2) /* excludes the time that one core waits for the other */
-		batch->cycles = pair_read_cycles(&r->b->pair);
+		batch->cycles = pair_take_cycles(&r->b->pair);
 	bench_receive(r->t);
 }
 

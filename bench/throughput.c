@@ -21,7 +21,7 @@
 #define MODEMS_PER_MB 512 /* 2 kB for the keys of one modem, both directions and generations */
 #define TRAFFIC_MB 384 /* buffers of both directions */
 #define UPSTREAM_MB 128
-/* share of packets that a filter permits, and of packets that are classified */
+/* share of packets that a filter rule permits, and of packets that match a classifier */
 #define SHARE_PERMILLE 100
 
 static const struct {
@@ -65,7 +65,7 @@ static int traffic_make(struct throughput *t, bool upstream) {
 	uint32_t largest = t->lone.group.max_frame - RTE_ETHER_CRC_LEN;
 	char error[MIX_ERROR];
 
-	/* A request sets the mixes of its trial. */
+	/* Initial mixes: the request of each trial (struct trials) sets its own. */
 	if (mix_parse("imix", largest, &options.mix, error, sizeof(error)) != 0 ||
 	    mix_parse("upstream-imix", largest, &options.upstream_mix, error, sizeof(error)) != 0) {
 		fprintf(stderr, "max_frame: %s\n", error);
@@ -144,7 +144,7 @@ static void latencies_begin(struct throughput *t, bool on) {
 		json_decref(report_latency_reset(t->server.groups, 1, directions[d].direction));
 }
 
-void throughput_begins(void *throughput, const struct traffic_load *load) {
+void throughput_trial_begins(void *throughput, const struct traffic_load *load) {
 	struct throughput *t = throughput;
 
 	for (unsigned w = 0; w < t->server.worker_count; w++)
@@ -189,7 +189,7 @@ static json_t *latencies_json(const struct throughput *t) {
 	return all;
 }
 
-void throughput_ended(void *throughput, json_t *answer) {
+void throughput_trial_ended(void *throughput, json_t *answer) {
 	struct throughput *t = throughput;
 	struct worker workers[LAYOUT_GROUP_WORKERS];
 	struct counters down = {0}, up = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A data plane with its threads, and the traffic on one more core, in one process. Like `vcmts run`, but
- * connected by rings in memory instead of memif.
+ * connected by rings in memory instead of memif. The arrows show the downstream; the upstream runs the
+ * other way.
  *
  *     core n + 1            rings            cores 1 .. n
  *     traffic  ==> network port | network port ==> data plane
@@ -18,10 +19,11 @@
 #include "server/server.h"
 
 struct throughput {
-	struct single_group lone;
+	struct single_group lone; /* configuration of `server` */
 	struct server server;
 	struct crypto_provider *crypto; /* of the modems */
-	uint16_t network[2]; /* ports of the data plane and of the traffic */
+	/* port IDs: [0] of the data plane, [1] of the traffic */
+	uint16_t network[2];
 	uint16_t rphy[2];
 	struct traffic *traffic;
 	bool running; /* the data plane's threads run */
@@ -32,7 +34,8 @@ struct throughput {
 	struct counters upstream;
 };
 
-/* Allocates a zeroed, aligned struct; the caller frees it with free(). Returns NULL after a message. */
+/* Allocates a zeroed, aligned struct. The caller frees it with free(), after throughput_free(). Returns NULL after a
+ * message. */
 struct throughput *throughput_alloc(void);
 
 /* Memory in MB that both sides need, with a margin. */
@@ -45,7 +48,7 @@ unsigned throughput_depth_max(const struct service_group *sg);
 /*
  * Creates ports of `depth` packets (a power of two) per direction, data plane and traffic, and starts the
  * data plane's threads on lcores from 1. `upstream`: modems can send. Returns 0, or -1 after a message. The
- * caller frees it with throughput_free() in either case.
+ * caller calls throughput_free() in either case.
  */
 int throughput_create(struct throughput *t, const struct service_group *sg, unsigned depth,
 		      bool upstream);
@@ -54,8 +57,9 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
  * balance. */
 int throughput_stop(struct throughput *t);
 
+/* Stops the threads if they run, and frees all but the struct itself. */
 void throughput_free(struct throughput *t);
 
 /* Callbacks of struct trials with a struct throughput: report the data plane's counters of a trial. */
-void throughput_begins(void *throughput, const struct traffic_load *load);
-void throughput_ended(void *throughput, json_t *answer);
+void throughput_trial_begins(void *throughput, const struct traffic_load *load);
+void throughput_trial_ended(void *throughput, json_t *answer);

@@ -145,8 +145,8 @@ static int serve(struct throughput *t, const struct throughput_options *o,
 		.lcore = lcore,
 		.transport = "rings",
 		.interrupted = &interrupted,
-		.begins = throughput_begins,
-		.ended = throughput_ended,
+		.begins = throughput_trial_begins,
+		.ended = throughput_trial_ended,
 		.data_plane = t,
 	};
 	struct groups groups;
