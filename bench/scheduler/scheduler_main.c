@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench-scheduler: measures cycles per packet of the scheduler and of DPDK's, and writes
- * JSON. `vcmts bench scheduler` shows it. */
+/* vcmts-bench-scheduler: measures cycles per packet of src/scheduler and of DPDK's rte_sched, and
+ * writes JSON. `vcmts bench scheduler` shows it. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,14 @@
 #include "server/process.h"
 
 #define MAX_LOADS 8
-#define MBUF_BYTES 256 /* without data, including the pool's overhead */
+#define MBUF_BYTES 256 /* of an mbuf without data, with the pool's overhead */
 
+/* The order is that of `ratios` in scheduler_results.c: results have the first one's figures, and ratios to others. */
 const struct scheduler_subject *const scheduler_subjects[SUBJECTS] = {
-	&subject_vcmts,
+	&subject_vcmts, /* src/scheduler, flows share by weight */
 	&subject_rte_sched,
 	&subject_rte_sched_quanta,
-	&subject_priorities,
+	&subject_priorities, /* src/scheduler, half of the flows by priority */
 };
 
 struct options {
@@ -77,13 +78,13 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Completed runs of all schedulers, and all runs to make. */
+/* Calls of run_each(): completed ones, and all that are to be made. */
 struct progress {
 	unsigned done, total;
 };
 
-/* Mbufs for a case: all schedulers have packets at the same time. */
-static unsigned buffers(const struct bench_case *c) {
+/* Number of mbufs for a case: all schedulers have packets at the same time. */
+static unsigned mbuf_count(const struct bench_case *c) {
 	return SUBJECTS * (case_packets(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }
 
@@ -108,11 +109,11 @@ static int run_each(struct drive *drives, const struct options *o, unsigned numb
 	return 0;
 }
 
-/* Alternates runs of the schedulers, so that all run under the same conditions. Returns the number
- * of complete ones. */
-static unsigned run_rotated(struct drive *drives, const struct bench_case *c, unsigned load,
-			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
-			    struct progress *progress) {
+/* Runs all schedulers, one after the other, `runs` times, so that all run under the same conditions. Returns how often
+ * all have run. */
+static unsigned run_alternately(struct drive *drives, const struct bench_case *c, unsigned load,
+				const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
+				struct progress *progress) {
 	unsigned count = 0;
 
 	program_progress(progress->done, progress->total, "%s, %u %%: settling", c->name, load);
@@ -140,7 +141,7 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 	for (unsigned s = 0; s < SUBJECTS && ret == 0; s++)
 		ret = drive_create(&drives[s], scheduler_subjects[s], c, load, pool);
 	if (ret == 0)
-		count = run_rotated(drives, c, load, o, runs, progress);
+		count = run_alternately(drives, c, load, o, runs, progress);
 	for (unsigned s = 0; s < SUBJECTS; s++)
 		drive_free(&drives[s]);
 	if (count > 0)
@@ -151,7 +152,7 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 /* Appends one result per load. Returns 0, or -1 if some are missing. */
 static int measure_case(const struct bench_case *c, const struct options *o,
 			const struct host *host, struct progress *progress, json_t *results) {
-	struct rte_mempool *pool = packet_pool(c->name, buffers(c), 0, 0);
+	struct rte_mempool *pool = packet_pool(c->name, mbuf_count(c), 0, 0);
 	int ret = pool != NULL ? 0 : -1;
 
 	for (unsigned i = 0; i < o->load_count && ret == 0; i++)
@@ -160,8 +161,8 @@ static int measure_case(const struct bench_case *c, const struct options *o,
 	return ret;
 }
 
-static bool is_measured(unsigned which, const struct options *o) {
-	return o->only == NULL || o->only == &bench_cases[which];
+static bool is_measured(unsigned index, const struct options *o) {
+	return o->only == NULL || o->only == &bench_cases[index];
 }
 
 /* Writes the results. Returns the exit status. */
@@ -189,7 +190,7 @@ static unsigned memory_mb(const struct options *o) {
 
 	for (unsigned i = 0; i < CASE_COUNT; i++) {
 		if (is_measured(i, o))
-			max = RTE_MAX(max, buffers(&bench_cases[i]));
+			max = RTE_MAX(max, mbuf_count(&bench_cases[i]));
 	}
 	return 128 + (unsigned)((uint64_t)max * MBUF_BYTES / 1000000);
 }

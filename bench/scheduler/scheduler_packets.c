@@ -49,8 +49,10 @@ struct packets *packets_create(struct rte_mempool *pool, const struct scheduler_
 			       void *state, uint32_t flows, uint64_t seed) {
 	struct packets *p = calloc(1, sizeof(*p));
 
-	if (p == NULL)
+	if (p == NULL) {
+		fprintf(stderr, "no memory for packets\n");
 		return NULL;
+	}
 	*p = (struct packets){.pool = pool, .subject = subject, .state = state, .flows = flows};
 	p->random.state = seed;
 	mix_set(&p->mix);

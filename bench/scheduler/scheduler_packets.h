@@ -6,8 +6,8 @@
 #include "core/mix.h"
 #include "scheduler_subject.h"
 
-/* Packets use so many mbufs in rotation, more than the first cache levels hold. Size and flow are
- * written when an mbuf returns, long before its next use. */
+/* Number of mbufs in rotation, more than the first cache levels can store. Size and flow are written when an mbuf
+ * returns, long before its next use. */
 #define PACKETS_WAITING 16384
 
 struct packets {
@@ -18,9 +18,10 @@ struct packets {
 	struct mix mix;
 	struct deck deck;
 	struct random random;
-	uint64_t head, tail; /* positions in `waiting`; they never wrap */
+	/* positions in `waiting` of the next packet, and after the last; they never wrap */
+	uint64_t head, tail;
 	struct rte_mbuf *waiting[PACKETS_WAITING];
-	/* of the waiting packets, so that the mbuf need not be read */
+	/* bytes with CRC of the waiting packets, so that the mbuf need not be read */
 	uint16_t sizes[PACKETS_WAITING];
 };
 
@@ -34,12 +35,12 @@ void packets_free(struct packets *p);
 /* Bytes of the mix's mean packet, including CRC. */
 double packets_mean(void);
 
-/* Takes the next `n` packets, which the caller then owns. Returns their bytes with CRC. At most
- * PACKETS_WAITING are in the rotation; packets_recycle() and packets_fill() refill it. */
+/* Takes the next `n` packets, which the caller then owns. Returns their bytes with CRC. `n`
+ * packets must be waiting: after packets_fill(), PACKETS_WAITING are. */
 uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n);
 
-/* Puts packets back with new sizes and flows, and frees those beyond PACKETS_WAITING. Returns their bytes with CRC,
- * by the old sizes. */
+/* Puts packets back with new sizes and flows, and frees those beyond PACKETS_WAITING. Returns the bytes of
+ * all `n` with CRC, by the old sizes. */
 uint64_t packets_recycle(struct packets *p, struct rte_mbuf **packets, unsigned n);
 
 /* Allocates mbufs for packets that the scheduler kept or dropped, until PACKETS_WAITING wait. Returns 0, or -1 if

@@ -211,6 +211,8 @@ int drive_run(struct drive *d, unsigned milliseconds, struct tally *out) {
 	unsigned count = 0;
 
 	*out = (struct tally){0};
+	if (batches == NULL)
+		fprintf(stderr, "no memory for the figures\n");
 	d->tsc_start = rte_rdtsc() - (uint64_t)(d->now * (double)rte_get_tsc_hz() / 1e9);
 	if (batches != NULL && warm_up(d, tsc_in(milliseconds / WARM_UP)) == 0)
 		count = run_batches(d, tsc_in(milliseconds), batches);

@@ -34,6 +34,6 @@ extern const struct scheduler_subject subject_rte_sched; /* DPDK's librte_sched 
 /* the same, with short quanta per pipe */
 extern const struct scheduler_subject subject_rte_sched_quanta;
 
-/* src/scheduler and those it is compared with. */
+/* src/scheduler in two settings, and rte_sched in two. */
 #define SUBJECTS 4
 extern const struct scheduler_subject *const scheduler_subjects[SUBJECTS];
