@@ -9,14 +9,16 @@
 #define SECOND 1e9 /* ns */
 #define RATE_MIN 64000
 #define RATE_MAX 1e11
-#define BURST_MIN 3044 /* MULPI's default of the maximum traffic burst */
-#define BURSTS_PER_SECOND 1000 /* default of larger bursts: bytes of the rate in a millisecond */
-#define BUFFER_MAX 1e9
-#define LONGEST 3600 /* seconds */
-#define PACKET 1518 /* bytes */
+#define BURST_MIN 3044 /* bytes: MULPI's default of the maximum traffic burst */
+/* the default burst is that of 1 ms at the rate, at least BURST_MIN */
+#define BURSTS_PER_SECOND 1000
+#define BUFFER_MAX 1e9 /* bytes, of buffers, thresholds and bursts */
+#define TIME_MAX 3600 /* seconds, of any time in a scenario */
+/* bytes with CRC: default and maximum of senders' packets, minimum of bursts and buffers */
+#define PACKET_MAX 1518
 
-/* bits per second, seconds */
-static const struct bounds rates = {RATE_MIN, RATE_MAX}, times = {0, LONGEST};
+/* of values in the file: bits per second, seconds */
+static const struct bounds rates = {RATE_MIN, RATE_MAX}, times = {0, TIME_MAX};
 
 static void read_wred(struct fields *parent, struct scheduler_flow *flow) {
 	struct fields f = *parent;
@@ -58,9 +60,9 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 	fields_number(f, "sustained_rate", rates, 1, &flow->sustained.rate);
 	burst = flow->sustained.rate / (8ul * BURSTS_PER_SECOND);
 	burst = burst > BURST_MIN ? burst : BURST_MIN;
-	fields_number(f, "burst", (struct bounds){PACKET, BUFFER_MAX}, 1, &burst);
+	fields_number(f, "burst", (struct bounds){PACKET_MAX, BUFFER_MAX}, 1, &burst);
 	flow->sustained.burst = flow->sustained.rate == 0 ? 0 : burst;
-	fields_number32(f, "buffer", (struct bounds){PACKET, BUFFER_MAX}, &flow->buffer);
+	fields_number32(f, "buffer", (struct bounds){PACKET_MAX, BUFFER_MAX}, &flow->buffer);
 	flow->min_buffer = flow->max_buffer = flow->buffer;
 	flow->wred.min_threshold = flow->buffer / 4;
 	flow->wred.max_threshold = flow->buffer / 4 * 3;
@@ -74,12 +76,12 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 	fields_close(f);
 }
 
-/* Reads the index of an existing service flow. */
+/* Reads the index of a service flow. The service flows must have been read before. */
 static void read_flow_index(struct fields *f, const struct scenario *s, uint32_t *out) {
 	fields_number32(f, "service_flow", (struct bounds){0, s->flow_count - 1.}, out);
 }
 
-/* Flows must have been read before. */
+/* The service flows must have been read before. */
 static void read_change(struct fields *f, const json_t *json, const struct scenario *s,
 			struct rate_change *change) {
 	fields_open(f, json);
@@ -93,13 +95,14 @@ static void read_change(struct fields *f, const json_t *json, const struct scena
 	fields_close(f);
 }
 
+/* The service flows must have been read before. */
 static void read_sender(struct fields *f, const json_t *json, const struct scenario *s,
 			struct sender_group *g) {
 	static const char *const kinds[] = {"reno", "cubic", "cbr", NULL};
 	const struct bounds rtts = {0.0001, 10};
 	unsigned kind = SENDER_CUBIC;
 
-	*g = (struct sender_group){.count = 1, .bytes = PACKET, .stop = s->duration};
+	*g = (struct sender_group){.count = 1, .bytes = PACKET_MAX, .stop = s->duration};
 	g->rtt = 50000000;
 	fields_open(f, json);
 	fields_choice(f, "kind", kinds, &kind);
@@ -114,7 +117,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 	fields_number(f, "start", times, SECOND, &g->start);
 	fields_number(f, "spread", times, SECOND, &g->spread);
 	fields_number(f, "stop", times, SECOND, &g->stop);
-	fields_number32(f, "bytes", (struct bounds){64, PACKET}, &g->bytes);
+	fields_number32(f, "bytes", (struct bounds){64, PACKET_MAX}, &g->bytes);
 	fields_number(f, "rate", (struct bounds){100, RATE_MAX}, 1, &g->rate);
 	if (g->rtt_max < g->rtt)
 		fields_mistake(f, "rtt_max", "is less than rtt");
@@ -153,9 +156,9 @@ static void read_channels(struct fields *top, struct scenario *s) {
 static void read_top(struct fields *f, const json_t *json, struct scenario *s) {
 	fields_open(f, json);
 	fields_number(f, "seed", (struct bounds){0, 1e9}, 1, &s->seed);
-	fields_number(f, "duration", (struct bounds){0.1, LONGEST}, SECOND, &s->duration);
+	fields_number(f, "duration", (struct bounds){0.1, TIME_MAX}, SECOND, &s->duration);
 	fields_number(f, "warmup", times, SECOND, &s->warmup);
-	fields_number(f, "sample", (struct bounds){0.001, LONGEST}, SECOND, &s->sample);
+	fields_number(f, "sample", (struct bounds){0.001, TIME_MAX}, SECOND, &s->sample);
 	if (s->warmup >= s->duration)
 		fields_mistake(f, "warmup", "is not less than duration");
 }

@@ -28,7 +28,7 @@ struct sender_group {
 	enum sender_kind kind;
 	uint32_t flow; /* index */
 	unsigned count;
-	/* without queueing delay; senders are spread evenly between the two */
+	/* round-trip time without queueing delay; those of the senders are spread evenly from rtt to rtt_max */
 	uint64_t rtt, rtt_max;
 	uint64_t start, spread; /* each starts at a random time in [start, start + spread] */
 	uint64_t stop;
@@ -59,5 +59,5 @@ struct scenario {
 
 #define SCENARIO_ERROR 200
 
-/* Returns false with one line that says what is wrong, and where. */
+/* Returns false with one line in `error` that says what is wrong, and where; `out` is then undefined. */
 bool scenario_read(const json_t *json, struct scenario *out, char error[SCENARIO_ERROR]);

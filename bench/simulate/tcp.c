@@ -58,7 +58,7 @@ static void lose(struct tcp *t, const struct tcp_hole *hole) {
 }
 
 /* Each acknowledgement adds at most one hole, and each hole is lost after TCP_DUPLICATES
- * acknowledgements. */
+ * acknowledgements. So TCP_DUPLICATES holes suffice. */
 static void holes_update(struct tcp *t, uint64_t number) {
 	if (number > t->expected)
 		t->holes[t->hole_count++] = (struct tcp_hole){
@@ -93,7 +93,7 @@ void tcp_time_out(struct tcp *t) {
 	t->hole_count = 0;
 	t->expected = t->sent;
 	t->recover = t->sent;
-	if (t->backoff == 0)
+	if (t->backoff == 0) /* a repeated timeout does not reduce again (RFC 5681, section 3.1) */
 		congestion_on_timeout(&t->congestion);
 	if (t->backoff < BACKOFF_MAX)
 		t->backoff++;

@@ -23,9 +23,9 @@ struct tcp_hole {
 
 struct tcp {
 	struct congestion congestion;
-	uint64_t sent; /* number of transmissions, and the number of the next one */
+	uint64_t sent; /* count of transmissions, and so the number of the next one */
 	uint64_t expected; /* number of the next expected acknowledgement */
-	uint64_t acknowledged; /* number of transmissions */
+	uint64_t acknowledged; /* count of transmissions */
 	uint64_t in_flight; /* neither acknowledged nor lost */
 	uint64_t recover; /* losses before this number are covered by the last reduction */
 	struct tcp_hole holes[TCP_DUPLICATES]; /* in order */
@@ -33,6 +33,7 @@ struct tcp {
 	uint64_t smoothed_rtt, rtt_variance;
 	unsigned backoff; /* consecutive timeouts */
 	uint64_t deadline; /* of the retransmission timer, or TCP_NEVER */
+	/* counts of transmissions, window reductions, expired timers */
 	uint64_t lost, reductions, timeouts;
 };
 
@@ -41,11 +42,13 @@ void tcp_init(struct tcp *t, enum congestion_control control);
 /* Whether the window allows another packet. */
 bool tcp_may_send(const struct tcp *t);
 
-/* Sends a packet at time `now`. Returns its number. */
+/* Sends a packet at time `now`, and starts the retransmission timer if it is stopped. Returns the packet's number. */
 uint64_t tcp_send(struct tcp *t, uint64_t now);
 
-/* Transmission `number`, sent at time `sent`, is acknowledged at time `now`. */
+/* Transmission `number`, sent at time `sent`, is acknowledged at time `now`. Numbers must increase; those given up at a
+ * timeout are ignored. */
 void tcp_acknowledge(struct tcp *t, uint64_t number, uint64_t sent, uint64_t now);
 
-/* The retransmission timer expires: all packets in flight count as lost. */
+/* To be called when `deadline` is reached: all packets in flight count as lost. Stops the timer until the next
+ * tcp_send(). */
 void tcp_time_out(struct tcp *t);

@@ -68,7 +68,8 @@ static void read_distance(struct fields *f, struct loop_group *g) {
 
 static void read_modem(struct fields *f, struct loop_group *g) {
 	static const char *const names[] = {"honest", "silent", "endless", NULL};
-	static const unsigned conducts[] = {ACCESS_HONEST, ACCESS_SILENT, ACCESS_ENDLESS};
+	static const enum access_conduct conducts[] = {ACCESS_HONEST, ACCESS_SILENT,
+						       ACCESS_ENDLESS};
 	unsigned conduct = 0;
 
 	fields_number32(f, "channels", (struct bounds){0, MAPS_MAX_CHANNELS}, &g->channels);

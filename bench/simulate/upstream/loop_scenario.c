@@ -6,7 +6,7 @@
 
 #include "upstream/loop_fields.h"
 
-#define LONGEST 3600 /* seconds */
+#define TIME_MAX 3600 /* seconds */
 #define SEGMENT_HEADER 8 /* bytes */
 
 static const struct bounds short_times = {0, 0.1}; /* seconds */
@@ -127,8 +127,8 @@ bool loop_scenario_read(const json_t *json, struct loop_scenario *out, char erro
 	};
 	error[0] = '\0';
 	fields_open(&f, json);
-	fields_number(&f, "duration", (struct bounds){0.01, LONGEST}, LOOP_SECOND, &out->duration);
-	fields_number(&f, "warmup", (struct bounds){0, LONGEST}, LOOP_SECOND, &out->warmup);
+	fields_number(&f, "duration", (struct bounds){0.01, TIME_MAX}, LOOP_SECOND, &out->duration);
+	fields_number(&f, "warmup", (struct bounds){0, TIME_MAX}, LOOP_SECOND, &out->warmup);
 	fields_number(&f, "seed", (struct bounds){0, 1e15}, 1, &out->seed);
 	fields_number32(&f, "segment_header", (struct bounds){0, 64}, &out->header_bytes);
 	read_delays(&f, &out->delays);

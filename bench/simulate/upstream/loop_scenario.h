@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario of the upstream, read from JSON; docs/upstream-scheduler.md has its keys. Times in
- * samples. */
+/* A scenario of the closed loop of requests and grants in the upstream (loop.h), read from JSON;
+ * docs/upstream-scheduler.md has its keys. Times are samples of MAPS_HZ (204.8 MHz). */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #define LOOP_SIZES 8
 #define LOOP_MODEMS 16000 /* each has a SID */
 
-/* Delays from a MAP's creation to a decoded burst. */
+/* Delays from a MAP's creation to a decoded burst, without propagation. */
 struct loop_delays {
 	uint64_t cmts; /* from MAP created to MAP sent */
 	uint64_t downstream; /* interleaver and symbols */
@@ -27,7 +27,7 @@ struct loop_delays {
 
 struct loop_size {
 	uint32_t bytes; /* of a DOCSIS frame */
-	double share; /* share of the packets */
+	double share; /* weight: share of the packets, relative to the sum over all sizes */
 };
 
 /* Equal flows, each with its own modem. */
@@ -36,29 +36,32 @@ struct loop_group {
 	uint32_t count;
 	uint64_t rate; /* bits of DOCSIS frames per second, per flow */
 	bool regular; /* false: Poisson process */
-	double jitter; /* maximum delay in s of a packet, if regular */
+	double jitter; /* seconds: maximum random delay of a packet, if regular */
 	struct loop_size sizes[LOOP_SIZES];
 	uint32_t size_count;
 	uint64_t propagation, propagation_max; /* samples, one way; spread evenly over the flows */
 	uint32_t channels; /* per flow, in round robin; 0: all */
-	/* unanswered requests, bytes, samples: as in struct access_flow */
-	uint32_t outstanding, request_unit, patience;
+	/* as in struct access_flow: */
+	uint32_t outstanding; /* limit of unanswered requests */
+	uint32_t request_unit; /* bytes */
+	uint32_t patience; /* samples */
 	uint32_t map_loss, request_loss; /* per million */
-	unsigned conduct; /* enum access_conduct */
+	enum access_conduct conduct; /* all but ACCESS_BEYOND */
 	uint32_t excess; /* bytes of each request of ACCESS_ENDLESS */
-	struct maps_flow flow; /* without clusters */
+	struct maps_flow flow; /* without clusters and header bytes, which loop_setup.c adds */
 };
 
 struct loop_scenario {
 	uint64_t duration, warmup, seed;
 	struct loop_delays delays;
 	uint32_t channel_count;
-	struct maps_channel channel; /* all channels are equal */
+	/* of all channels; lead and ack_delay follow from delays and distance */
+	struct maps_channel channel;
 	struct loop_group groups[LOOP_GROUPS];
 	uint32_t group_count;
 	uint32_t modems; /* sum over all groups */
 	uint32_t header_bytes; /* of a segment */
 };
 
-/* Returns false with a line in `error` that names the key. */
+/* Returns false with a line in `error` that names the key; `out` is then undefined. */
 bool loop_scenario_read(const json_t *json, struct loop_scenario *out, char error[LOOP_ERROR]);

@@ -63,7 +63,7 @@ static void set_modem(struct loop *l, const struct loop_flow *f, uint32_t number
 		.map_processing = (uint32_t)d->modem,
 		.burst_processing = (uint32_t)d->burst,
 		.map_loss = g->map_loss,
-		.conduct = (enum access_conduct)g->conduct,
+		.conduct = g->conduct,
 		.excess = g->excess,
 	};
 
