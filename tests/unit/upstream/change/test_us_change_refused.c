@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests refused changes: each gives one line of reason and leaves the upstream as it was. */
+/* Tests changes that are refused, with one line of reason and no effect, and changes that overlap. */
 #include "us_change_kit.h"
 
 #define ABSENT_MODEM 5 /* not in service after leave_out_last_modem() */
@@ -88,7 +88,7 @@ CASE(conflicts_and_excess_are_refused, .prepare = leave_out_last_modem) {
 	check_unchanged(before);
 }
 
-/* Other modems use all flows, also those of a modem that the same change removes. */
+/* A change cannot use the flows that it removes: they are free only after its end. */
 CASE(change_without_free_flows_is_refused, .prepare = leave_out_last_modem) {
 	struct slot_counts before;
 
@@ -97,10 +97,10 @@ CASE(change_without_free_flows_is_refused, .prepare = leave_out_last_modem) {
 		change_object(LIVE_MODEM, modem, &new_modem);
 	}
 	before = count_slots();
-	make_modem(SG_MAX_MODEM_FLOWS, 1, 0x200);
+	make_modem(before.flows + 1, 1, 0x200);
 	add_change(LIVE_MODEM, 4, NULL);
 	add_change(LIVE_MODEM, ABSENT_MODEM + 2, &new_modem);
-	check_refused("modem 02:01:00:00:00:05: no capacity for upstream service flow");
+	check_refused("modem 02:01:00:00:00:05: no capacity for upstream service flow 521");
 	check_unchanged(before);
 }
 
@@ -118,7 +118,8 @@ CASE(change_without_spare_capacity_is_refused) {
 	check_slots(before);
 }
 
-CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
+/* A change is refused until the previous one is applied, and later if it uses a slot that one has not freed. */
+CASE(change_begins_once_previous_is_applied, .prepare = leave_out_last_modem) {
 	struct us_change *first, *second;
 
 	add_change(LIVE_MODEM, 4, NULL);
@@ -139,7 +140,7 @@ CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
 	check_all_delivered();
 }
 
-/* Two changes of one modem. The end of the first must not undo what the second has written. */
+/* The first change of a modem ends after a second one is applied. It must not undo what that has written. */
 CASE(second_change_of_modem_is_kept, .prepare = use_spare_capacity) {
 	static struct modem second_next;
 	struct us_change *first, *second;
@@ -171,7 +172,9 @@ CASE(modem_is_removed_before_first_change_is_flushed, .prepare = use_spare_capac
 	change_object(LIVE_MODEM, 3, &kit->modems[3]);
 	add_change(LIVE_MODEM, 4, &kit->modems[4]);
 	first = begin_and_apply();
-	assert_int_not_equal(slot->change, 0); /* a free slot has 0 */
+	assert_int_not_equal(
+		slot->change,
+		0); /* else the flush could mistake the free slot, which has 0, for its own */
 	changes.count = 0;
 	add_change(LIVE_MODEM, 4, NULL);
 	second = begin_and_apply();
@@ -201,7 +204,7 @@ CASE(change_without_memory_is_refused, .prepare = leave_out_last_modem) {
 		add_change(LIVE_UPSTREAM_CHANNEL, 2, NULL);
 		failing_call = n;
 		c = us_change_begin(kit->u, &kit->sg, &changes, NULL, why);
-		if (failing_call > 0) /* no allocation failed */
+		if (failing_call > 0) /* fewer than n allocations: none failed */
 			break;
 		assert_null(c);
 		failed++;
@@ -210,7 +213,9 @@ CASE(change_without_memory_is_refused, .prepare = leave_out_last_modem) {
 		assert_in_range(n, 1, 100);
 	}
 	assert_non_null(c);
-	assert_in_range(failed, 20, 60); /* the arena and its chunks, two modems, growing lists */
+	assert_in_range(
+		failed, 20,
+		60); /* allocations of the change: arena, chunks, two modems, growing lists */
 	failing_call = 0;
 	end_change(c);
 	check_unchanged(before);
