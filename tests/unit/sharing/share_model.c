@@ -14,7 +14,7 @@ struct frame {
 	const struct share_rig *r;
 	enum share_side side;
 	uint16_t vlan; /* of the removed tag; 0: none */
-	uint8_t frame[RIG_FRAME_SIZE]; /* without its tag */
+	uint8_t bytes[RIG_FRAME_SIZE]; /* without its tag */
 	size_t size;
 };
 
@@ -23,11 +23,11 @@ static uint16_t vlan_of(const struct service_group *sg, enum share_side side) {
 }
 
 /* Group g if it is in service, has the frame's VLAN and receives on this side; else NULL. */
-static const struct service_group *find_member(const struct frame *s, unsigned g) {
-	const struct service_group *sg = g < s->r->count ? s->r->list[g] : NULL;
+static const struct service_group *find_member(const struct frame *f, unsigned g) {
+	const struct service_group *sg = g < f->r->count ? f->r->list[g] : NULL;
 
-	if (sg == NULL || vlan_of(sg, s->side) != s->vlan ||
-	    (s->side == SHARE_RPHY && sg->upstream_channel_count == 0))
+	if (sg == NULL || vlan_of(sg, f->side) != f->vlan ||
+	    (f->side == SHARE_RPHY && sg->upstream_channel_count == 0))
 		return NULL;
 	return sg;
 }
@@ -50,13 +50,14 @@ static bool group_has_key(const struct service_group *sg, enum key_kind kind,
 	return false;
 }
 
-/* The group that has the key, among those with or without a MAC address. -1: none; -2: several. */
-static int find_owner(const struct frame *s, bool with_mac, enum key_kind kind,
+/* The group with a modem that has the key, among groups with or without a MAC address of their network port. -1: none;
+ * -2: several. */
+static int find_owner(const struct frame *f, bool with_mac, enum key_kind kind,
 		      const uint8_t *value) {
 	int found = -1;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(s, g);
+		const struct service_group *sg = find_member(f, g);
 
 		if (sg != NULL && sg->network.has_mac == with_mac && group_has_key(sg, kind, value))
 			found = found == -1 ? (int)g : -2;
@@ -73,57 +74,57 @@ static bool is_multicast(enum key_kind kind, const uint8_t *value) {
 }
 
 /* Reads the frame's destination. Returns false if its headers are malformed. */
-static bool read_destination(const struct frame *s, enum key_kind *kind, const uint8_t **value) {
+static bool read_destination(const struct frame *f, enum key_kind *kind, const uint8_t **value) {
 	static const uint8_t arp[6] = {0, 1, 8, 0, 6, 4};
-	const uint8_t *body = s->frame + 14;
+	const uint8_t *body = f->bytes + 14;
 
-	switch (load_be16(s->frame + 12)) {
+	switch (load_be16(f->bytes + 12)) {
 	case 0x0800:
 		*kind = KEY_IPV4;
 		*value = body + 16;
-		return s->size >= 34 && body[0] / 16 == 4;
+		return f->size >= 34 && body[0] / 16 == 4;
 	case 0x86dd:
 		*kind = KEY_IPV6;
 		*value = body + 24;
-		return s->size >= 54 && body[0] / 16 == 6;
+		return f->size >= 54 && body[0] / 16 == 6;
 	case 0x0806:
 		*kind = KEY_IPV4;
 		*value = body + 24;
-		return s->size >= 42 && memcmp(body, arp, sizeof(arp)) == 0;
+		return f->size >= 42 && memcmp(body, arp, sizeof(arp)) == 0;
 	default:
 		*kind = KEY_MAC;
-		*value = s->frame;
+		*value = f->bytes;
 		return true;
 	}
 }
 
-static int find_network_group(const struct frame *s, enum drop_reason *reason) {
+static int find_network_group(const struct frame *f, enum drop_reason *reason) {
 	const uint8_t *value;
 	enum key_kind kind;
 	int group;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(s, g);
+		const struct service_group *sg = find_member(f, g);
 
-		if (sg != NULL && sg->network.has_mac && memcmp(sg->network.mac, s->frame, 6) == 0)
+		if (sg != NULL && sg->network.has_mac && memcmp(sg->network.mac, f->bytes, 6) == 0)
 			return (int)g;
 	}
-	if (load_be16(s->frame + 12) == 0x8100 || load_be16(s->frame + 12) == 0x88a8) {
+	if (load_be16(f->bytes + 12) == 0x8100 || load_be16(f->bytes + 12) == 0x88a8) {
 		*reason = DROP_PORT_VLAN_UNKNOWN;
 		return -1;
 	}
-	if (!read_destination(s, &kind, &value)) {
+	if (!read_destination(f, &kind, &value)) {
 		*reason = DROP_PORT_HEADERS;
 		return -1;
 	}
-	group = find_owner(s, false, kind, value);
+	group = find_owner(f, false, kind, value);
 	if (group >= 0)
 		return group;
-	group = find_owner(s, true, kind, value);
+	group = find_owner(f, true, kind, value);
 	if (group == -1)
 		*reason = is_multicast(kind, value) ? DROP_PORT_MULTICAST
 						    : DROP_PORT_UNKNOWN_DESTINATION;
-	else if ((s->frame[0] & 1) == 0 && kind != KEY_MAC)
+	else if ((f->bytes[0] & 1) == 0 && kind != KEY_MAC)
 		*reason = DROP_PORT_UNKNOWN_MAC;
 	else if (group == -2)
 		*reason = DROP_PORT_UNKNOWN_DESTINATION;
@@ -154,34 +155,37 @@ static bool have_common_session(const struct service_group *a, const struct serv
 	return false;
 }
 
-static bool sessions_repeat(const struct frame *s) {
+/* Whether two groups of the frame's VLAN have a session in common. The destination MAC address then decides. */
+static bool vlan_repeats_session(const struct frame *f) {
 	bool repeat = false;
 
 	for (unsigned a = 0; a < RIG_GROUPS; a++) {
 		for (unsigned b = 0; b < a; b++)
-			repeat |= have_common_session(find_member(s, a), find_member(s, b));
+			repeat |= have_common_session(find_member(f, a), find_member(f, b));
 	}
 	return repeat;
 }
 
-/* Reads the session of L2TPv3 over IP. Other errors are ignored: the group checks them. */
-static bool read_plain_session(const struct frame *s, uint32_t *session) {
-	const uint8_t *f = s->frame;
-	bool ipv4 = s->size >= 38 && load_be16(f + 12) == 0x0800 && f[14] == 0x45 && f[23] == 115 &&
-		    (load_be16(f + 20) << 2 & 0xffff) == 0;
-	bool ipv6 = s->size >= 58 && load_be16(f + 12) == 0x86dd && f[14] / 16 == 6 && f[20] == 115;
+/* Reads the session ID of L2TPv3 over IP (protocol 115). Checks no more of the headers: the group does. Returns false
+ * for other packets. */
+static bool read_session_over_ip(const struct frame *f, uint32_t *session) {
+	const uint8_t *bytes = f->bytes;
+	bool ipv4 = f->size >= 38 && load_be16(bytes + 12) == 0x0800 && bytes[14] == 0x45 &&
+		    bytes[23] == 115 && (load_be16(bytes + 20) << 2 & 0xffff) == 0;
+	bool ipv6 = f->size >= 58 && load_be16(bytes + 12) == 0x86dd && bytes[14] / 16 == 6 &&
+		    bytes[20] == 115;
 
 	if (ipv4 || ipv6)
-		*session = load_be32(f + (ipv4 ? 34 : 54));
+		*session = load_be32(bytes + (ipv4 ? 34 : 54));
 	return ipv4 || ipv6;
 }
 
-static enum drop_reason read_session(const struct frame *s, uint32_t *session) {
+static enum drop_reason read_session(const struct frame *f, uint32_t *session) {
 	struct l2tp_data data;
 
-	if (read_plain_session(s, session))
+	if (read_session_over_ip(f, session))
 		return *session == 0 ? DROP_PORT_L2TP_CONTROL : DROP_NONE;
-	switch (l2tp_parse(s->frame, s->size, &data)) {
+	switch (l2tp_parse(f->bytes, f->size, &data)) {
 	case L2TP_OK: *session = data.session; return DROP_NONE;
 	case L2TP_CONTROL: return DROP_PORT_L2TP_CONTROL;
 	case L2TP_RUNT: return DROP_PORT_RUNT;
@@ -191,18 +195,18 @@ static enum drop_reason read_session(const struct frame *s, uint32_t *session) {
 	}
 }
 
-static int find_rphy_group(const struct frame *s, enum drop_reason *reason) {
-	bool by_mac = sessions_repeat(s);
+static int find_rphy_group(const struct frame *f, enum drop_reason *reason) {
+	bool by_mac = vlan_repeats_session(f);
 	uint32_t session = 0;
 
-	*reason = read_session(s, &session);
+	*reason = read_session(f, &session);
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(s, g);
+		const struct service_group *sg = find_member(f, g);
 
 		if (sg != NULL && has_session(sg, session) &&
-		    (!by_mac || memcmp(sg->rphy.core_mac, s->frame, 6) == 0))
+		    (!by_mac || memcmp(sg->rphy.core_mac, f->bytes, 6) == 0))
 			return (int)g;
 	}
 	*reason = DROP_PORT_UNKNOWN_SESSION;
@@ -211,52 +215,52 @@ static int find_rphy_group(const struct frame *s, enum drop_reason *reason) {
 
 /* Removes the VLAN tag. If no group has a VLAN (`vlans` is false), removes priority tags only. Sets
  * `*tag` if it removed one. Returns the drop reason or DROP_NONE. */
-static enum drop_reason strip_tag(struct frame *s, bool vlans, bool *tag) {
-	uint16_t type = load_be16(s->frame + 12), vlan = load_be16(s->frame + 14) % 4096;
+static enum drop_reason strip_tag(struct frame *f, bool vlans, bool *tag) {
+	uint16_t type = load_be16(f->bytes + 12), vlan = load_be16(f->bytes + 14) % 4096;
 
 	if (vlans && type == 0x88a8)
 		return DROP_PORT_VLAN_STACKED;
-	if (type != 0x8100 || (!vlans && (s->size < 18 || vlan != 0)))
+	if (type != 0x8100 || (!vlans && (f->size < 18 || vlan != 0)))
 		return DROP_NONE;
-	if (s->size < 18)
+	if (f->size < 18)
 		return DROP_PORT_RUNT;
-	s->vlan = vlan;
-	type = load_be16(s->frame + 16);
+	f->vlan = vlan;
+	type = load_be16(f->bytes + 16);
 	if (vlans && (type == 0x88a8 || type == 0x8100))
 		return DROP_PORT_VLAN_STACKED;
-	memmove(s->frame + 12, s->frame + 16, s->size - 16);
-	s->size -= 4;
+	memmove(f->bytes + 12, f->bytes + 16, f->size - 16);
+	f->size -= 4;
 	*tag = true;
 	return DROP_NONE;
 }
 
 int share_model_group(const struct share_rig *r, enum share_side side, const uint8_t *frame,
 		      size_t size, enum drop_reason *reason, bool *tag) {
-	struct frame s = {.r = r, .side = side, .size = size};
+	struct frame f = {.r = r, .side = side, .size = size};
 	bool tagged = false, vlan_exists = false;
 	int members = 0, only = -1;
 
-	memcpy(s.frame, frame, size);
+	memcpy(f.bytes, frame, size);
 	*tag = false;
 	for (unsigned g = 0; g < r->count; g++)
 		tagged |= r->list[g] != NULL && vlan_of(r->list[g], side) != 0;
-	*reason = size < 14 ? DROP_PORT_RUNT : strip_tag(&s, tagged, tag);
+	*reason = size < 14 ? DROP_PORT_RUNT : strip_tag(&f, tagged, tag);
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < r->count; g++) {
-		vlan_exists |= r->list[g] != NULL && vlan_of(r->list[g], side) == s.vlan;
-		if (find_member(&s, g) != NULL) {
+		vlan_exists |= r->list[g] != NULL && vlan_of(r->list[g], side) == f.vlan;
+		if (find_member(&f, g) != NULL) {
 			members++;
 			only = (int)g;
 		}
 	}
 	if (!vlan_exists) {
-		*reason = s.vlan == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
+		*reason = f.vlan == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
 		return -1;
 	}
 	if (members == 1)
-		return only;
-	return side == SHARE_RPHY ? find_rphy_group(&s, reason) : find_network_group(&s, reason);
+		return only; /* alone in its VLAN: the group checks the frame itself */
+	return side == SHARE_RPHY ? find_rphy_group(&f, reason) : find_network_group(&f, reason);
 }
 
 static bool subscribers_conflict(const struct service_group *a, const struct service_group *b) {

@@ -6,12 +6,13 @@
 #include "upstream_cases.h"
 #include "wire/hcs.h"
 
-#define AES 2 /* stream of modem 0: key sequences 15 and 0 */
+#define TWO_KEYS 2 /* stream of modem 0: key sequence 15, and 0 of its next key */
 #define ONE_KEY 3 /* stream of modem 1: key sequence 4 */
 #define CLEAR 4 /* stream of modem 2: no key */
-#define SIZE 92 /* the last four bytes are less than a cipher block */
+/* bytes without CRC; the CRC alone is the last, short block of the encrypted part */
+#define SIZE 92
 
-/* Sends a frame with this header. Expects this drop, or with DROP_REASONS the packet. */
+/* Sends a frame with this header. Expects this drop, or with DROP_NONE that the packet arrives. */
 static void check_frame(unsigned stream, const struct docsis_up_header *h,
 			enum drop_reason reason) {
 	uint8_t ethernet[KIT_FRAME_MAX], bytes[KIT_FRAME_MAX];
@@ -19,10 +20,10 @@ static void check_frame(unsigned stream, const struct docsis_up_header *h,
 
 	kit_write_ethernet(stream, serial, SIZE, ethernet);
 	kit->size[stream][serial] = SIZE;
-	kit->serial[stream] += reason == DROP_REASONS;
+	kit->serial[stream] += reason == DROP_NONE;
 	kit_process(stream, bytes,
 		    kit_write_frame(kit_streams[stream].modem, h, ethernet, SIZE, bytes));
-	if (reason != DROP_REASONS)
+	if (reason != DROP_NONE)
 		kit_check_dropped(reason, 1);
 	kit_check_complete(stream);
 }
@@ -41,15 +42,16 @@ static void without_crc_verification(void) {
 	kit->sg.upstream.verify_crc = false;
 }
 
-/* kit_next_frame() alternates between the keys. */
+/* With both keys of a modem, as kit_next_frame() alternates between them. */
 CASE(packets_of_every_size_decrypt) {
 	for (size_t size = KIT_FRAME_MIN; size < 200; size++) {
-		kit_process_frame(AES, size);
+		kit_process_frame(TWO_KEYS, size);
 		kit_process_frame(ONE_KEY, size);
 	}
-	kit_process_frame(AES, 1996);
+	kit_process_frame(TWO_KEYS, 1996);
 	kit_process_frame(CLEAR, 1996);
-	assert_int_equal(kit_counter(COUNTER_DECRYPTED), kit->serial[AES] + kit->serial[ONE_KEY]);
+	assert_int_equal(kit_counter(COUNTER_DECRYPTED),
+			 kit->serial[TWO_KEYS] + kit->serial[ONE_KEY]);
 	assert_int_equal(kit_counter(COUNTER_CLEAR), 1);
 }
 CASE_WITH(without_crc_verification, packets_of_every_size_decrypt)
@@ -58,11 +60,11 @@ CASE_WITH(without_crc_verification, packets_of_every_size_decrypt)
 CASE(pdu_shorter_than_cipher_block_decrypts) {
 	static const uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0x88, 0xb5, 1, 2, 3};
 	uint8_t bytes[KIT_FRAME_MAX];
-	struct docsis_up_header h = make_header(AES, 15);
+	struct docsis_up_header h = make_header(TWO_KEYS, 15);
 
 	for (size_t size = 14; size < sizeof(pdu); size++) {
 		h.key_sequence = size % 2 ? 15 : 0;
-		kit_process(AES, bytes, kit_write_frame(0, &h, pdu, size, bytes));
+		kit_process(TWO_KEYS, bytes, kit_write_frame(0, &h, pdu, size, bytes));
 		assert_int_equal(kit->other_frames, size - 13);
 		assert_int_equal(kit->other_size, KIT_FRAME_MIN); /* padded */
 		assert_memory_equal(kit->other, pdu, size);
@@ -74,18 +76,18 @@ CASE(unknown_key_or_toggle_drops_frame) {
 	uint8_t bytes[KIT_FRAME_MAX];
 
 	for (uint8_t key = 0; key < 16; key++) {
-		struct docsis_up_header h = make_header(AES, key);
+		struct docsis_up_header h = make_header(TWO_KEYS, key);
 		size_t size;
 
-		check_frame(AES, &h, key == 15 || key == 0 ? DROP_REASONS : DROP_KEY_UNKNOWN);
+		check_frame(TWO_KEYS, &h, key == 15 || key == 0 ? DROP_NONE : DROP_KEY_UNKNOWN);
 		h = make_header(ONE_KEY, key);
-		check_frame(ONE_KEY, &h, key == 4 ? DROP_REASONS : DROP_KEY_UNKNOWN);
+		check_frame(ONE_KEY, &h, key == 4 ? DROP_NONE : DROP_KEY_UNKNOWN);
 		/* the other value of the toggle bit */
-		h = make_header(AES, key);
+		h = make_header(TWO_KEYS, key);
 		size = kit_write_frame(0, &h, bytes + 1000, SIZE, bytes);
 		bytes[6] ^= 0x40;
 		docsis_hcs_write(bytes, docsis_up_header_size(&h) - DOCSIS_HCS_SIZE);
-		kit_process(AES, bytes, size);
+		kit_process(TWO_KEYS, bytes, size);
 		kit_expect_drops(DROP_KEY_UNKNOWN, 1);
 	}
 }
@@ -98,24 +100,24 @@ CASE(foreign_sid_drops_frame) {
 		struct docsis_up_header h = make_header(0, 15);
 
 		h.sid = all[i];
-		check_frame(0, &h, i < 2 ? DROP_REASONS : DROP_PRIVACY_SID);
+		check_frame(0, &h, i < 2 ? DROP_NONE : DROP_PRIVACY_SID);
 		h = (struct docsis_up_header){
 			.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = all[i]};
-		check_frame(CLEAR, &h, i == 4 ? DROP_REASONS : DROP_PRIVACY_SID);
+		check_frame(CLEAR, &h, i == 4 ? DROP_NONE : DROP_PRIVACY_SID);
 	}
 }
 
 CASE(clear_frame_passes_only_without_key) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 
-	check_frame(CLEAR, &h, DROP_REASONS);
-	check_frame(AES, &h, DROP_PRIVACY_MISSING);
+	check_frame(CLEAR, &h, DROP_NONE);
+	check_frame(TWO_KEYS, &h, DROP_PRIVACY_MISSING);
 	check_frame(ONE_KEY, &h, DROP_PRIVACY_MISSING);
 	h.privacy = PRIVACY_BP_UP2;
-	h.sid = kit_streams[AES].sid;
-	check_frame(AES, &h, DROP_PRIVACY_MISSING); /* EN = 0 */
+	h.sid = kit_streams[TWO_KEYS].sid;
+	check_frame(TWO_KEYS, &h, DROP_PRIVACY_MISSING); /* EN = 0 */
 	h.sid = kit_streams[CLEAR].sid;
-	check_frame(CLEAR, &h, DROP_REASONS);
+	check_frame(CLEAR, &h, DROP_NONE);
 	h.encrypted = true; /* encrypted by a modem without a key */
 	check_frame(CLEAR, &h, DROP_KEY_UNKNOWN);
 }
@@ -123,7 +125,7 @@ CASE(clear_frame_passes_only_without_key) {
 CASE(wrong_crc_drops_frame_if_verified) {
 	bool verify = kit->sg.upstream.verify_crc;
 	uint8_t bytes[KIT_FRAME_MAX];
-	static const unsigned streams[] = {AES, CLEAR};
+	static const unsigned streams[] = {TWO_KEYS, CLEAR};
 
 	for (unsigned bit = 0; bit < 32; bit++) {
 		for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
@@ -140,15 +142,15 @@ CASE(wrong_crc_drops_frame_if_verified) {
 }
 CASE_WITH(without_crc_verification, wrong_crc_drops_frame_if_verified)
 
-/* The provider is full or fails: only that frame is dropped. */
+/* A frame that the provider does not accept, or fails to decrypt, is dropped. The next one passes. */
 CASE(crypto_failure_drops_one_frame) {
-	const struct docsis_up_header h = make_header(AES, 15);
+	const struct docsis_up_header h = make_header(TWO_KEYS, 15);
 
 	for (unsigned fails = 0; fails < 2; fails++) {
 		crypto_limit_begin(kit->crypto, fails ? UINT32_MAX : 0, fails);
-		check_frame(AES, &h, fails ? DROP_CRYPTO_ERROR : DROP_CRYPTO_FULL);
+		check_frame(TWO_KEYS, &h, fails ? DROP_CRYPTO_ERROR : DROP_CRYPTO_FULL);
 		crypto_limit_end();
-		check_frame(AES, &h, DROP_REASONS);
+		check_frame(TWO_KEYS, &h, DROP_NONE);
 	}
 }
 
@@ -157,11 +159,11 @@ CASE(full_crypto_drops_rest_of_burst, .lossy = true) {
 	const unsigned sent = 12, accepted = 5;
 
 	crypto_limit_begin(kit->crypto, accepted, 0);
-	kit_send_frames(AES, sent, 100);
+	kit_send_frames(TWO_KEYS, sent, 100);
 	kit_settle();
 	crypto_limit_end();
-	assert_int_equal(kit->received[AES], accepted);
-	assert_int_equal(kit->next[AES], accepted); /* the first ones */
+	assert_int_equal(kit->received[TWO_KEYS], accepted);
+	assert_int_equal(kit->next[TWO_KEYS], accepted); /* the first ones */
 	assert_int_equal(kit_counter(COUNTER_DECRYPTED), accepted);
 	assert_int_equal(kit_counter(COUNTER_DECRYPTED_AES_128), accepted);
 	kit_expect_drops(DROP_CRYPTO_FULL, sent - accepted);
@@ -185,7 +187,7 @@ CASE(downstream_privacy_element_is_ignored) {
 	assert_int_equal(kit_counter(COUNTER_CLEAR), 1);
 }
 
-/* A stop drops the frames in the provider. The pipeline ends before they are collected. */
+/* A stop drops frames that are in the provider. The stage list is cut before decrypt_collect, so that one stays there. */
 CASE(stop_drops_frames_in_crypto) {
 	unsigned stages = 0;
 
