@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests calls of the downstream scheduler that its model does not make, and reused slots. */
+/* Tests the downstream scheduler beside the lockstep with its model: configuration, delay report, reused slots, end of
+ * time. */
 #include "test_main.h"
 
 #include "scheduler/report.h"
@@ -85,7 +86,8 @@ TEST(delays_are_counted_in_buckets) {
 	scheduler_free(s);
 }
 
-TEST(delay_buckets_are_narrow) {
+/* A delay bucket is 1.024 us wide, or at most an eighth of its delays. A quantile is the upper end of its bucket. */
+TEST(delay_report_bounds_its_error) {
 	struct scheduler_delay_report r = {.packets = 100};
 
 	assert_int_equal(scheduler_delay_floor(0), 0);
@@ -102,7 +104,8 @@ TEST(delay_buckets_are_narrow) {
 	assert_int_equal(scheduler_delay_quantile(&r, 1000), scheduler_delay_floor(41));
 }
 
-TEST(channel_and_group_are_added_and_removed) {
+/* Adds and removes a flow, group and channel in the same slots. Sequence numbers and counters start at 0 each time. */
+TEST(reused_slots_inherit_nothing) {
 	const struct scheduler_channel channel = {100 * MBPS, {0}}, no_channel = {0, {0}};
 	const struct scheduler_group group = {third_channel, 1}, no_group = {NULL, 0};
 	const struct scheduler_flow no_flow = {.group = SCHEDULER_NONE};
@@ -139,7 +142,7 @@ TEST(channel_and_group_are_added_and_removed) {
 	scheduler_free(s);
 }
 
-/* Jumps to the end of time: no packet leaves twice, and no call hangs. */
+/* Jumps to or near UINT64_MAX ns: no packet leaves twice, and no call hangs. */
 TEST(clock_may_jump_to_its_end) {
 	static const uint64_t ends[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, INT64_MAX,
 					UINT64_C(1) << 62};

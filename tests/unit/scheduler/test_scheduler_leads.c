@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests groups that share channels, where one is ahead or returns, and the reduction of their
- * leads: at once and in steps, compared with a slow one that visits all pairs. */
+/* Tests the leads of groups that share channels: rounds by which one is ahead of another (scheduler/leads.h). Compares
+ * their reduction, at once and in steps, with a slow one that visits all pairs. */
 #include "test_main.h"
 
 #include "scheduler/class_queues.h"
@@ -10,7 +10,7 @@
 #define GBPS KIT_MBPS(1000)
 #define BYTES 1500
 #define PRIORITY 3 /* of all flows */
-#define MAX_GROUP_COUNT 200
+#define MAX_REDUCED 200 /* groups of check_reduction() */
 
 /* Adds a group with one flow of its own modem. */
 static void add_group(struct kit *k, uint32_t first, uint32_t channels) {
@@ -54,7 +54,7 @@ static void run(struct kit *k, uint64_t ns, unsigned on) {
 	kit_measure(k, 0, ns);
 }
 
-/* Both groups sent equally much, except for `rounds` of 2,048 bytes. */
+/* Both groups sent equally much, up to `rounds` quanta of 2,048 bytes and three packets. */
 static void check_equal(const struct kit *k, uint64_t rounds) {
 	const uint64_t a = k->flows[0].packets, b = k->flows[1].packets;
 
@@ -62,7 +62,8 @@ static void check_equal(const struct kit *k, uint64_t rounds) {
 		fail_msg("%llu packets against %llu", (unsigned long long)a, (unsigned long long)b);
 }
 
-/* Group 0 has the slower of two channels, group 1 these. Both have been served for a while. */
+/* Two channels, the first slower. Group 0 has the first, group 1 `channels` from `first` on. Both have been served for
+ * 300 ms. */
 static struct kit two_groups(uint32_t first, uint32_t channels) {
 	struct kit k = kit_init();
 
@@ -75,7 +76,7 @@ static struct kit two_groups(uint32_t first, uint32_t channels) {
 	return k;
 }
 
-/* Group 1 loses a channel of its own. Its lead must not count for long. */
+/* Group 1 loses the channel that it alone used; in the second run while it is absent. Its lead must not count for long. */
 TEST(lead_of_removed_channel_is_soon_forgotten) {
 	for (unsigned absent = 0; absent < 2; absent++) {
 		struct kit k = two_groups(0, 2);
@@ -88,7 +89,7 @@ TEST(lead_of_removed_channel_is_soon_forgotten) {
 		k.channels[1].rate = SCHEDULER_RATE_MIN; /* a packet takes 12 seconds */
 		assert_null(scheduler_set_channel(k.s, 1, &k.channels[1]));
 		run(&k, 100 * KIT_MS, 3);
-		/* four gaps of MAX_LEAD may add up; a group that returns has a current round */
+		/* a lead is reduced beyond 2 * MAX_LEAD per group; a returning group is at most MAX_LEAD ahead */
 		check_equal(&k, absent > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
 		kit_close(&k);
 	}
@@ -107,8 +108,8 @@ TEST(joined_groups_start_as_equals) {
 	}
 }
 
-/* Reduces leads as docs/scheduler.md describes. The group of the round served last may be gone:
- * that round may be between those of two others. */
+/* Reduces leads as docs/scheduler.md describes. *served is the round served last. If its
+ * group has no packets now, it may lie in a gap, and stays in the reduced one. */
 static void slow_reduction(uint64_t *rounds, const bool *busy, uint32_t n, uint64_t *served) {
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -157,9 +158,9 @@ static uint64_t random_rounds(struct kit *k, uint64_t low, struct random *r, boo
 /* Compares the reduction of random rounds with the slow one. */
 static void check_reduction(uint32_t n, uint64_t low, uint64_t seed) {
 	struct random r = {seed};
-	bool busy[MAX_GROUP_COUNT];
+	bool busy[MAX_REDUCED];
 	struct kit k = start_groups(n);
-	uint64_t rounds[MAX_GROUP_COUNT], lowest = random_rounds(&k, low, &r, busy, rounds);
+	uint64_t rounds[MAX_REDUCED], lowest = random_rounds(&k, low, &r, busy, rounds);
 	uint64_t served = lowest + random_below(&r, 2 * MAX_LEAD * n);
 
 	cluster_of(&k)->far_ahead[PRIORITY] = lowest + 2 * MAX_LEAD * n;
@@ -193,7 +194,7 @@ static void check_reduction(uint32_t n, uint64_t low, uint64_t seed) {
 }
 
 TEST(leads_are_reduced_as_documented) {
-	static const uint32_t sizes[] = {2, 3, 6, 40, 64, 100, MAX_GROUP_COUNT};
+	static const uint32_t sizes[] = {2, 3, 6, 40, 64, 100, MAX_REDUCED};
 
 	for (uint64_t seed = 1; seed < 60; seed++) {
 		for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -204,13 +205,13 @@ TEST(leads_are_reduced_as_documented) {
 	}
 }
 
-/* A reduction in steps that also rebases the rounds. A group that returns before the amounts are
- * known is reduced with the others. Later, one that is served is reduced first, and one that
- * returns keeps its round. */
+/* A reduction in steps that also rebases the rounds. A group that gets packets before the reductions
+ * are computed is reduced with the others. After that, a group is reduced when it is served; one that gets packets has
+ * a reduced round at once. */
 TEST(groups_move_during_reduction) {
 	const uint64_t low = MAX_ROUND / 2 + 100;
 	const uint32_t first = 400, ahead = 450, last = 599;
-	const uint32_t apart = 12; /* rounds per gap, of which MAX_LEAD remain */
+	const uint32_t apart = 12; /* rounds between two groups; the reduction leaves MAX_LEAD */
 	struct kit k = start_groups(last + 1);
 
 	for (uint32_t i = first; i < last; i++) {
@@ -223,7 +224,8 @@ TEST(groups_move_during_reduction) {
 	cluster_of(&k)->far_ahead[PRIORITY] = low + (uint64_t)2 * MAX_LEAD * (last - first);
 	leads_reduce(k.s, k.s->groups[0].cluster, PRIORITY);
 	leads_continue(k.s);
-	k.s->groups[0].reductions = 1u << PRIORITY; /* of another cluster before */
+	k.s->groups[0].reductions =
+		1u << PRIORITY; /* a stale mark, as of a reduction in its former cluster */
 	kit_enqueue(&k, 0, BYTES);
 	assert_int_equal(class_queue_of(&k, 0)->round, low - MAX_LEAD);
 	while (cluster_of(&k)->served[PRIORITY] == low)

@@ -37,29 +37,30 @@ uint32_t model_minislots(const struct model_channel *c, uint32_t bytes) {
 	return c->set.burst_minislots + data;
 }
 
+/* A full bucket that admits `burst` bytes, or more if its MAPs are long. */
 static struct model_bucket bucket(const struct model *m, const struct model_flow *f, uint64_t rate,
-				  uint64_t least) {
+				  uint64_t burst) {
 	uint64_t length = 0, depth;
 
 	for (size_t i = 0; i < f->set.cluster_count; i++)
 		for (uint32_t c = 0; c < m->channel_count; c++)
 			if (f->masks[i] >> c & 1)
 				length = larger(length, m->channels[c].length);
-	depth = larger(2048 + (uint64_t)((__int128)rate * length / BYTE), least);
+	depth = larger(2048 + (uint64_t)((__int128)rate * length / BYTE), burst);
 	depth = depth > 1 << 30 ? 1 << 30 : depth;
 	return (struct model_bucket){depth * BYTE, depth * BYTE, rate};
 }
 
-static int find_set(struct model *m, uint32_t mask) {
+static int find_group(struct model *m, uint32_t mask) {
 	int unused = -1;
 
-	for (int i = 0; i < MODEL_SETS; i++) {
-		if (m->sets[i].users > 0 && m->sets[i].mask == mask)
+	for (int i = 0; i < MODEL_GROUPS; i++) {
+		if (m->groups[i].users > 0 && m->groups[i].mask == mask)
 			return i;
-		if (m->sets[i].users == 0 && unused < 0)
+		if (m->groups[i].users == 0 && unused < 0)
 			unused = i;
 	}
-	m->sets[unused].mask = mask;
+	m->groups[unused].mask = mask;
 	return unused;
 }
 
@@ -71,7 +72,7 @@ static void remove_flow(struct model *m, int flow) {
 	model_leave_lists(m, flow);
 	for (size_t i = 0; i < f->set.cluster_count; i++) {
 		m->forgotten += f->owed[i];
-		m->sets[f->sets[i]].users--;
+		m->groups[f->groups[i]].users--;
 	}
 	memset(f, 0, sizeof(*f));
 }
@@ -110,8 +111,8 @@ void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *s, u
 			f->masks[i] |= 1u << s->clusters[i].sids[j].channel;
 			f->sids[i][s->clusters[i].sids[j].channel] = s->clusters[i].sids[j].sid;
 		}
-		f->sets[i] = find_set(m, f->masks[i]);
-		m->sets[f->sets[i]].users++;
+		f->groups[i] = find_group(m, f->masks[i]);
+		m->groups[f->groups[i]].users++;
 	}
 	f->request_channel = f->service_channel = s->clusters[0].sids[0].channel;
 	f->rates[MODEL_SUSTAINED] = bucket(m, f, s->sustained, larger(s->sustained_burst, 1522));
@@ -234,16 +235,16 @@ static bool add_pending_list(struct model *m, const struct model_list *l) {
 }
 
 void model_add_pending(struct model *m) {
-	for (int i = 0; i < MODEL_SETS; i++) {
+	for (int i = 0; i < MODEL_GROUPS; i++) {
 		bool more = false;
 
 		for (uint32_t c = 0; c < m->channel_count; c++)
-			more = more || (m->sets[i].users > 0 && (m->sets[i].mask >> c & 1) &&
+			more = more || (m->groups[i].users > 0 && (m->groups[i].mask >> c & 1) &&
 					m->channels[c].made);
 		for (int level = MAPS_PRIORITIES; more && level-- > 0;)
-			more = add_pending_list(m, &m->sets[i].lists[level]);
+			more = add_pending_list(m, &m->groups[i].lists[level]);
 		if (more)
-			add_pending_list(m, &m->sets[i].parked);
+			add_pending_list(m, &m->groups[i].parked);
 	}
 }
 
@@ -291,8 +292,8 @@ static const struct model_item *next_pinned(const struct layout *p) {
 	return p->pinned < p->c->pinned_count ? &p->c->pinned[p->pinned] : NULL;
 }
 
-/* Pinned items that begin before the end of the region are inside of it. Too few minislots for a
- * request before one are lost. */
+/* Adds the guaranteed request region. Pinned grants inside it do not count as its minislots, nor do minislots before
+ * one that are too few for a request. */
 static void add_region(struct layout *p, int64_t minislots) {
 	const struct model_item *item;
 
@@ -334,7 +335,7 @@ static void add_data(struct layout *p, struct model_item item) {
 	add_item(p, &item);
 }
 
-/* Where the guaranteed region must end. */
+/* The minislot by which the guaranteed region must end, so that the next possible MAP answers its requests. */
 static int64_t requests_end(const struct model_channel *c) {
 	uint64_t after =
 		(uint64_t)c->length * (1 + c->set.ack_delay / c->length) - c->set.ack_delay;

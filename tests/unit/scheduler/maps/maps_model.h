@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A slow model of the upstream scheduler after docs/upstream-scheduler.md: each round visits
- * everything, lists are arrays, all buckets are filled. It does not admit: its flows have been
+/* A slow model of the upstream scheduler after docs/upstream-scheduler.md: each MAP round
+ * visits everything, lists are arrays, all buckets are filled. It does not admit: its flows have been
  * admitted, with unsolicited grants and polls on one channel only. */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #define MODEL_FLOWS 48
 #define MODEL_CHANNELS 6
-#define MODEL_SETS 64
+#define MODEL_GROUPS 64 /* 6 channels have 63 sets of channels */
 #define MODEL_LEVELS 9 /* priorities, and above them the reserved queue */
 
 enum model_state { MODEL_UNUSED, MODEL_IDLE, MODEL_READY, MODEL_PARKED };
@@ -30,27 +30,34 @@ struct model_flow {
 	struct maps_flow set;
 	uint16_t sids[MAPS_MAX_CLUSTERS][MODEL_CHANNELS];
 	uint32_t masks[MAPS_MAX_CLUSTERS]; /* channels, per cluster */
-	int sets[MAPS_MAX_CLUSTERS]; /* indices of the sets of channels */
+	int groups[MAPS_MAX_CLUSTERS]; /* indices, per cluster */
 	uint32_t owed[MAPS_MAX_CLUSTERS]; /* bytes, per cluster */
-	uint32_t cluster, credit; /* present one; bytes left in this round */
+	uint32_t cluster; /* index of the SID cluster that is served */
+	uint32_t credit; /* bytes left of its quantum; 0: none begun */
 	bool in_reserved;
-	uint64_t parked_until, reserved_at; /* timers; 0: not set */
+	/* samples: when its rates, and its reserved rate, admit data again; 0: not set */
+	uint64_t parked_until, reserved_at;
 	struct model_bucket rates[MODEL_RATES];
-	uint64_t next, used; /* times: of the next grant or poll, of the latest data */
-	uint32_t service_channel, request_channel, latest;
-	bool silent, granted; /* UGS-AD without data; granted in this round */
-	struct model_grant grants[MAPS_MAX_CLUSTERS][MODEL_CHANNELS]; /* of this round */
+	uint64_t next; /* nominal time of the next unsolicited grant or poll */
+	uint64_t used; /* UGS-AD: time of the latest data or request */
+	uint32_t service_channel; /* of unsolicited grants and polls */
+	uint32_t request_channel; /* of the latest request; preferred for pending grants */
+	uint32_t latest; /* channel of the latest grant in this MAP round, if `granted` */
+	bool silent; /* UGS-AD without data */
+	bool granted; /* in this MAP round */
+	struct model_grant grants[MAPS_MAX_CLUSTERS][MODEL_CHANNELS]; /* of this MAP round */
 };
 
 struct model_list {
-	int count, left; /* flows; those left in this round */
-	uint64_t round;
+	int count, left; /* flows; those not served yet in the list's round */
+	uint64_t round; /* of the round robin, not a MAP round */
 	int flows[MODEL_FLOWS];
 };
 
-struct model_set {
+/* The flows whose current SID cluster uses the same set of channels. */
+struct model_group {
 	uint32_t mask, users; /* channels; SID clusters with these channels */
-	int current; /* channel of the round's new grants; -1: none yet */
+	int current; /* channel of the MAP round's new grants; -1: none yet */
 	struct model_list lists[MODEL_LEVELS], parked;
 };
 
@@ -59,39 +66,50 @@ enum model_kind { MODEL_STATION, MODEL_POLL, MODEL_UNSOLICITED, MODEL_DATA };
 struct model_item {
 	enum model_kind kind;
 	uint16_t sid;
-	uint32_t minislots, bytes, header;
-	int64_t from, until; /* minislots, of pinned items */
+	uint32_t minislots, bytes, header; /* bytes: data without the segment header */
+	int64_t from, until; /* pinned: earliest and latest start, minislots from the MAP's first */
 };
 
 struct model_channel {
 	struct maps_channel set;
-	uint32_t frames, minislots, elements, length, unit; /* per MAP; request */
-	uint64_t number, initial_at; /* next MAP; time of its initial maintenance */
-	uint64_t acked; /* requests before this time are late */
-	uint32_t contenders, contended_requests, collided; /* an estimate; since the latest MAP */
-	uint16_t stations[256];
+	uint32_t frames, minislots, elements, length; /* per MAP; length in samples */
+	uint32_t unit; /* minislots per request opportunity */
+	uint64_t number; /* of the next MAP */
+	uint64_t initial_at; /* samples: when initial maintenance is due */
+	uint64_t acked; /* ack time of the latest MAP, samples; older requests count as late */
+	uint32_t contenders; /* estimate of contending modems, in 1/16 */
+	uint32_t contended_requests, collided; /* since the latest MAP */
+	uint16_t stations[256]; /* SIDs of queued station maintenance */
 	int station_count;
-	uint32_t free, slots, initial, requests, kept; /* minislots; slots: free elements */
+	uint32_t free, slots; /* minislots and elements that are free */
+	/* minislots of initial maintenance and of the guaranteed region */
+	uint32_t initial, requests;
+	uint32_t kept; /* minislots for data grants that are split around pinned grants */
 	struct model_item front[512], pinned[512], data[512];
 	int front_count, pinned_count, data_count, pending_count;
-	uint16_t pending[512];
-	bool open, made; /* for new grants; in this round */
+	uint16_t pending[512]; /* SIDs of pending grants */
+	bool open; /* for new grants */
+	bool made; /* in this MAP round, and not written yet */
 };
 
 struct model {
 	struct model_flow flows[MODEL_FLOWS];
 	struct model_channel channels[MODEL_CHANNELS];
-	struct model_set sets[MODEL_SETS];
-	uint64_t served[MODEL_LEVELS]; /* latest round per level */
+	struct model_group groups[MODEL_GROUPS];
+	uint64_t served[MODEL_LEVELS]; /* round of the group served last, per level */
 	uint32_t channel_count, flow_bytes;
 	uint64_t start, now;
 	bool started;
 	uint64_t verdicts[MAPS_VERDICTS];
+	/* as in struct maps_counts */
 	uint64_t requested, granted, unsolicited, forgotten, late, late_requests, missed, belated,
 		collisions;
 	uint32_t rounds;
 };
 
+/* As maps_create(), maps_set_flow(), maps_request(), maps_data_received(), maps_report_collisions(), maps_queue_station()
+ * and maps_make() of maps.h. The model refuses no flow: set only flows that maps_set_flow() has accepted, with indices
+ * below MODEL_FLOWS. */
 void model_create(struct model *m, const struct maps_config *config);
 void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
 enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now);
@@ -108,12 +126,14 @@ void model_ready(struct model *m, int flow); /* adds it to its lists */
 void model_charge(struct model_flow *f, uint32_t bytes); /* granted on request */
 void model_next_cluster(struct model *m, int flow); /* when its cluster is owed nothing */
 bool model_has_slots(const struct model_channel *c); /* for new grants */
-void model_use_minislots(struct model_channel *c, uint32_t minislots);
-uint64_t model_service_time(const struct model *m, int flow); /* of its next grant or poll */
-void model_service(struct model *m, int flow); /* adds what is due */
+void model_use_minislots(struct model_channel *c, uint32_t minislots); /* closes a full channel */
+/* when the MAP of its next grant or poll is due; UINT64_MAX: never */
+uint64_t model_service_time(const struct model *m, int flow);
+void model_service(struct model *m, int flow); /* adds its grants and polls of the present MAP */
 void model_open_map(struct model *m, struct model_channel *c); /* starts a MAP */
+/* when MAP `number` is due, samples */
 uint64_t model_due(const struct model *m, const struct model_channel *c, uint64_t number);
-uint32_t model_owed(const struct model_flow *f);
+uint32_t model_owed(const struct model_flow *f); /* bytes, all clusters */
 void model_share(struct model *m); /* grants data */
 void model_add_pending(struct model *m);
 void model_write(struct model *m, struct model_channel *c, struct map *out); /* lays the MAP out */

@@ -8,11 +8,12 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 	return a > b ? a : b;
 }
 
-static bool polled(const struct model_flow *f) {
+static bool next_is_poll(const struct model_flow *f) {
 	return f->set.type == MAPS_NON_REAL_TIME_POLLING || f->set.type == MAPS_REAL_TIME_POLLING ||
 	       f->silent;
 }
 
+/* Grants with a jitter of two MAPs or more go to the front of a MAP. Others are pinned to their time. */
 static bool has_long_jitter(const struct model_channel *c, const struct model_flow *f) {
 	return f->set.grant_jitter >= 2 * (uint64_t)c->length;
 }
@@ -25,7 +26,7 @@ static uint64_t next_map(const struct model *m, const struct model_flow *f) {
 	uint32_t minislots =
 		f->set.grants * model_minislots(c, f->set.grant_bytes + f->set.header_bytes);
 
-	if (polled(f))
+	if (next_is_poll(f))
 		return at / c->length;
 	if (has_long_jitter(c, f))
 		return at / c->length + (at % c->length != 0);
@@ -64,7 +65,8 @@ static void add_poll(struct model *m, struct model_flow *f) {
 	while (f->next < m->start + (c->number + 1) * c->length);
 }
 
-/* Adds a grant with a time of its own. Reserves what a split may cost, and three elements. */
+/* Adds a grant that begins between `next` and `next` + `jitter` (samples). Keeps minislots and elements to split a data
+ * grant around it. Returns false if it does not fit. */
 static bool add_pinned(struct model *m, struct model_channel *c, struct model_item item,
 		       uint64_t next, uint32_t jitter) {
 	uint64_t start = m->start + c->number * c->length;
@@ -128,7 +130,7 @@ static void add_grant(struct model *m, int flow) {
 	f->next += f->set.grant_interval;
 }
 
-/* Adds the grants and polls of a flow that are due to its MAP. Counts those that are late. */
+/* Adds the flow's grants and polls that belong to the present MAP. Counts those of earlier MAPs as missed. */
 void model_service(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 	struct model_channel *c = &m->channels[f->service_channel];
@@ -140,15 +142,19 @@ void model_service(struct model *m, int flow) {
 		uint64_t number = next_map(m, f), start = m->start + c->number * c->length;
 
 		if (number < c->number) {
-			uint64_t until =
-				polled(f) || !has_long_jitter(c, f) ? start : start - c->length + 1;
+			uint64_t until = next_is_poll(f) || !has_long_jitter(c, f)
+						 ? start
+						 : start - c->length + 1;
 
-			for (; f->next < until;
-			     f->next += polled(f) ? f->set.poll_interval : f->set.grant_interval)
-				m->missed += m->rounds <= 1 ? 0 : polled(f) ? 1 : f->set.grants;
+			for (; f->next < until; f->next += next_is_poll(f) ? f->set.poll_interval
+									   : f->set.grant_interval)
+				/* those before the first MAP round are not missed */
+				m->missed += m->rounds <= 1    ? 0
+					     : next_is_poll(f) ? 1
+							       : f->set.grants;
 		} else if (number > c->number || !c->made) {
 			return;
-		} else if (polled(f)) {
+		} else if (next_is_poll(f)) {
 			add_poll(m, f);
 		} else {
 			add_grant(m, flow);
@@ -202,7 +208,8 @@ void model_open_map(struct model *m, struct model_channel *c) {
 	model_use_minislots(c, c->requests);
 }
 
-/* Handles the earliest timer. Of several: rates first, then reserved rates, then services. */
+/* Handles the earliest timer that has run out; at equal times parked flows, then reserved rates, then grants and
+ * polls. Returns false without one. */
 static bool expire(struct model *m) {
 	uint64_t best = m->now + 1;
 	int kind = -1, flow = -1;
@@ -276,7 +283,7 @@ static void start_clock(struct model *m, uint64_t now) {
 	m->started = true;
 }
 
-/* Whether the clock was set back too far to wait for it, and the channels can restart earlier. */
+/* Whether the next MAP is due in more than two MAPs, and a channel could restart with an earlier one. */
 static bool far_back(const struct model *m, uint64_t now) {
 	uint64_t longest = 0, due = UINT64_MAX;
 	bool sooner = false;

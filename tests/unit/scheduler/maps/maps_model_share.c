@@ -8,8 +8,8 @@
 #define BYTE ((__int128)8 * MAPS_HZ)
 #define RESERVED MAPS_PRIORITIES
 
-static struct model_set *set_of(struct model *m, int flow) {
-	return &m->sets[m->flows[flow].sets[m->flows[flow].cluster]];
+static struct model_group *group_of(struct model *m, int flow) {
+	return &m->groups[m->flows[flow].groups[m->flows[flow].cluster]];
 }
 
 static void list_add(struct model_list *l, int flow) {
@@ -29,7 +29,7 @@ static void list_remove(struct model_list *l, int flow) {
 }
 
 void model_join(struct model *m, int flow, int level) {
-	struct model_list *l = &set_of(m, flow)->lists[level];
+	struct model_list *l = &group_of(m, flow)->lists[level];
 
 	list_add(l, flow);
 	if (l->count == 1) {
@@ -55,8 +55,8 @@ void model_leave_lists(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 
 	for (int level = 0; level < MODEL_LEVELS; level++)
-		list_remove(&set_of(m, flow)->lists[level], flow);
-	list_remove(&set_of(m, flow)->parked, flow);
+		list_remove(&group_of(m, flow)->lists[level], flow);
+	list_remove(&group_of(m, flow)->parked, flow);
 	f->in_reserved = false;
 	f->parked_until = f->reserved_at = 0;
 	f->credit = 0;
@@ -88,7 +88,7 @@ void model_next_cluster(struct model *m, int flow) {
 	}
 }
 
-static bool set_is_open(const struct model *m, const struct model_set *s) {
+static bool group_is_open(const struct model *m, const struct model_group *s) {
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		if ((s->mask >> i & 1) && m->channels[i].open)
 			return true;
@@ -96,20 +96,20 @@ static bool set_is_open(const struct model *m, const struct model_set *s) {
 }
 
 /* The open set in the earliest round. Limits the leads of the others to 8 rounds. */
-static struct model_set *next_set(struct model *m, int level) {
-	struct model_set *best = NULL;
+static struct model_group *next_group(struct model *m, int level) {
+	struct model_group *best = NULL;
 
-	for (int i = 0; i < MODEL_SETS; i++) {
-		struct model_set *s = &m->sets[i];
+	for (int i = 0; i < MODEL_GROUPS; i++) {
+		struct model_group *s = &m->groups[i];
 
-		if (s->lists[level].count > 0 && set_is_open(m, s) &&
+		if (s->lists[level].count > 0 && group_is_open(m, s) &&
 		    (best == NULL || s->lists[level].round < best->lists[level].round))
 			best = s;
 	}
-	for (int i = 0; best != NULL && i < MODEL_SETS; i++) {
-		struct model_set *s = &m->sets[i];
+	for (int i = 0; best != NULL && i < MODEL_GROUPS; i++) {
+		struct model_group *s = &m->groups[i];
 
-		if (s->lists[level].count > 0 && set_is_open(m, s) &&
+		if (s->lists[level].count > 0 && group_is_open(m, s) &&
 		    s->lists[level].round > best->lists[level].round + 8)
 			s->lists[level].round = best->lists[level].round + 8;
 	}
@@ -139,7 +139,7 @@ static uint32_t flow_allowance(struct model *m, int flow, int level) {
 		if (bucket_time(m, b, needs) > m->now) {
 			f->reserved_at = bucket_time(m, b, needs);
 			f->in_reserved = false;
-			list_remove(&set_of(m, flow)->lists[RESERVED], flow);
+			list_remove(&group_of(m, flow)->lists[RESERVED], flow);
 			return 0;
 		}
 		allowed = smaller(needs, b->tokens / BYTE);
@@ -160,7 +160,7 @@ static uint32_t flow_allowance(struct model *m, int flow, int level) {
 	model_leave_lists(m, flow);
 	f->state = MODEL_PARKED;
 	f->parked_until = at;
-	list_add(&set_of(m, flow)->parked, flow);
+	list_add(&group_of(m, flow)->parked, flow);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ static bool is_near(const struct model_channel *c, uint64_t most) {
 }
 
 /* The channel of the next grant: of the latest one if nearly the most is free there. -1: none. */
-static int channel_for(struct model *m, struct model_flow *f, struct model_set *s) {
+static int channel_for(struct model *m, struct model_flow *f, struct model_group *s) {
 	bool latest = false, current = false;
 	uint64_t space = 0;
 	int best = -1;
@@ -218,7 +218,7 @@ static uint32_t grant_data(struct model *m, int flow, uint32_t allowed) {
 	uint32_t granted_bytes = 0;
 	int at;
 
-	while (granted_bytes < allowed && (at = channel_for(m, f, set_of(m, flow))) >= 0) {
+	while (granted_bytes < allowed && (at = channel_for(m, f, group_of(m, flow))) >= 0) {
 		struct model_channel *c = &m->channels[at];
 		struct model_grant *g = &f->grants[f->cluster][at];
 		uint32_t more = smaller(allowed - granted_bytes,
@@ -248,7 +248,7 @@ static uint32_t grant_data(struct model *m, int flow, uint32_t allowed) {
 }
 
 /* Serves the first flow of a list. Returns whether it has to wait for the next round. */
-static bool serve_flow(struct model *m, struct model_set *s, int level) {
+static bool serve_flow(struct model *m, struct model_group *s, int level) {
 	struct model_list *l = &s->lists[level];
 	int flow = l->flows[0], left = l->left - 1;
 	struct model_flow *f = &m->flows[flow];
@@ -260,7 +260,7 @@ static bool serve_flow(struct model *m, struct model_set *s, int level) {
 		model_charge(f, granted_bytes);
 		if (level != RESERVED)
 			f->credit -= granted_bytes;
-		if (granted_bytes < allowed && !set_is_open(m, s))
+		if (granted_bytes < allowed && !group_is_open(m, s))
 			return false;
 		if (f->owed[f->cluster] == 0) {
 			model_next_cluster(m, flow);
@@ -281,17 +281,17 @@ static bool serve_flow(struct model *m, struct model_set *s, int level) {
 }
 
 void model_share(struct model *m) {
-	for (int i = 0; i < MODEL_SETS; i++)
-		m->sets[i].current = -1;
+	for (int i = 0; i < MODEL_GROUPS; i++)
+		m->groups[i].current = -1;
 	for (int level = RESERVED; level >= 0; level--) {
 		int delayed[MODEL_FLOWS], count = 0;
-		struct model_set *s;
+		struct model_group *s;
 
-		while ((s = next_set(m, level)) != NULL) {
+		while ((s = next_group(m, level)) != NULL) {
 			struct model_list *l = &s->lists[level];
 
 			m->served[level] = l->round;
-			while (l->left > 0 && set_is_open(m, s)) {
+			while (l->left > 0 && group_is_open(m, s)) {
 				int flow = l->flows[0];
 
 				if (serve_flow(m, s, level))

@@ -287,7 +287,7 @@ static void report_groups(struct lockstep *l) {
 static void report_delays(struct lockstep *l) {
 	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
 		struct scheduler_delay_report r;
-		uint64_t sum = 0, packets = l->m->delays[p];
+		uint64_t sum = 0, packets = l->m->delayed_packets[p];
 
 		scheduler_report_delay(l->s, p, &r);
 		for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
@@ -315,7 +315,8 @@ void lockstep_drain_flow(struct lockstep *l, uint32_t flow, unsigned n) {
 	for (unsigned i = 0; i < count; i++)
 		check_equal(l, "order of a drain", model_remove(l->m, flow, packets[i]), true);
 	check_equal(l, "packets left", scheduler_flow_queued(l->s, flow), queued - count);
-	if (count > 0) /* others of its modem may have waited for its first packet */
+	/* other flows of its modem may have waited for its first packet, and may now be served */
+	if (count > 0)
 		l->m->modems[f->set.modem].changed = l->m->now;
 }
 

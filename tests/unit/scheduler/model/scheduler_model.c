@@ -20,7 +20,7 @@ model_work model_ahead(const struct model_line *l, uint64_t t) {
 	return work_max(0, l->work - (model_work)l->rate * (t - l->since));
 }
 
-/* The tolerance ends when the line was idle for longer than that. */
+/* 0 once the line has been idle for the time of its tolerance: the scheduler's value is exact again. */
 static model_work line_tolerance(const struct model_line *l, uint64_t t) {
 	return (model_work)l->rate * (t - l->since) >= l->work + l->tolerance ? 0 : l->tolerance;
 }
@@ -29,7 +29,7 @@ uint64_t model_tolerance(const struct model_line *l, uint64_t t) {
 	return l->rate == 0 ? 0 : (uint64_t)(line_tolerance(l, t) / l->rate);
 }
 
-/* The tolerance ends when the bucket was full for longer than that. */
+/* 0 once the bucket has been full for the time of its tolerance: the scheduler's value is exact again. */
 static model_work bucket_tolerance(const struct model_bucket *b, uint64_t t) {
 	return b->level + (model_work)b->rate * (t - b->since) >= b->cap + b->tolerance
 		       ? 0
@@ -80,7 +80,7 @@ static void bucket_set(const struct model *m, struct model_bucket *b, uint64_t r
 	bucket_keep(m, b, rate, cap, b->rate == 0 ? cap : model_level(b, m->now));
 }
 
-/* A meter of a reserved rate keeps its bytes, within 10 ms ahead or behind. A new one is even. */
+/* A meter of a reserved rate keeps its bytes, within 10 ms ahead or behind. A new one is neither. */
 static void meter_set(const struct model *m, struct model_bucket *b, uint64_t rate) {
 	model_work cap = (model_work)rate * MODEL_METER_NS;
 
@@ -326,7 +326,7 @@ void model_dequeue(struct model *m, uint32_t flow, uint32_t channel) {
 	g->packets++;
 	f->packets++;
 	f->bytes += p.bytes;
-	m->delays[f->set.priority]++;
+	m->delayed_packets[f->set.priority]++;
 	m->delay_ns[f->set.priority] += (m->now - p.at) % MODEL_DELAY_WRAP;
 	model_remove(m, flow, p.packet);
 }
@@ -342,7 +342,8 @@ void model_charge(struct model *m, uint32_t channel, uint32_t bytes) {
 void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *settings) {
 	struct model_flow *f = &m->flows[flow];
 
-	if (f->count > 0) /* others of its modem may have waited for its first packet */
+	/* other flows of its modem may have waited for its first packet, and may now be served */
+	if (f->count > 0)
 		m->modems[f->set.modem].changed = m->now;
 	flow_set(m, f, settings);
 }

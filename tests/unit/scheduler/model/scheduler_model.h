@@ -17,25 +17,27 @@
 #define MODEL_RESERVED SCHEDULER_PRIORITIES /* the reserved queue, above all priorities */
 #define MODEL_CLASS_QUEUES (SCHEDULER_PRIORITIES + 1)
 #define MODEL_QUANTUM 2048 /* bytes per round */
-#define MODEL_LOWER_SHARE 262144 /* bytes of higher class queues before a lower one is served */
-#define MODEL_LOWER_COST 192 /* off these bytes, per byte of the lower one */
+#define MODEL_LOWER_SHARE \
+	262144 /* bytes that a cluster sends before a lower class queue is served */
+#define MODEL_LOWER_COST 192 /* deducted from them per byte of the lower class queue */
 #define MODEL_DELAY_WRAP (UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays wrap */
 #define MODEL_METER_NS 10000000 /* most that a meter is behind or ahead */
 #define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer jumps count as this one */
 
-/* What passes in 1 ns at 1 bit per second. A byte is 8,000,000,000 of it. */
+/* Work: rate in bit/s times ns, so that all sums are exact. A byte is 8,000,000,000. */
 __extension__ typedef __int128 model_work;
 #define MODEL_BYTE ((model_work)8000000000)
-/* What passes in 1/64 ns, or slightly more. */
+/* Work of 1/64 ns, to which the scheduler rounds, or slightly more. */
 #define MODEL_TICK(rate) ((model_work)(rate) / 64 + 1)
 
-/* A token bucket: what may pass at `since`. A meter: by how much it is behind. */
+/* A token bucket: `level` may pass at `since`. A meter of a reserved rate is behind by `level`; below 0, ahead. */
 struct model_bucket {
 	uint64_t rate; /* 0: no limit */
 	model_work cap, level;
 	model_work tolerance; /* how much the scheduler's value may differ, as it rounds */
 	uint64_t since;
-	uint64_t changed; /* when it, or the packet that waits for it, changed */
+	/* ns: latest change of its settings or of the packet that waits for it; the lockstep skips checks at that time */
+	uint64_t changed;
 };
 
 /* What a channel, or the service group, has still to send at `since`. */
@@ -92,12 +94,13 @@ struct model {
 	struct model_flow flows[MODEL_FLOWS];
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
-	uint16_t first_number;
+	uint16_t first_number; /* sequence number of each flow's first packet */
 	struct model_line limit;
 	bool started;
 	uint64_t now;
 	uint64_t skipped; /* of the caller's time, in long jumps */
-	uint64_t delays[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];
+	/* packets granted, and the sum of their delays */
+	uint64_t delayed_packets[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];
 };
 
 /* `config` must be valid for scheduler_create(), and within the sizes above. */
@@ -126,7 +129,8 @@ uint64_t model_tolerance(const struct model_line *l, uint64_t t);
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
 
-/* Sends the first packet of a flow over a channel. */
+/* Sends the first packet of a flow, which must have one, over a channel. Checks no rule: the lockstep has checked the
+ * grant. */
 void model_dequeue(struct model *m, uint32_t flow, uint32_t channel);
 
 /* Removes a packet, as a drain does. Returns false unless it is the first of its flow. */
