@@ -75,7 +75,8 @@ TEST(messages_shorten_long_scalars) {
 	memcpy(text, "name: ", 6);
 	text[size] = '\0';
 	loaded = load_text(text);
-	assert_int_equal(loaded.mistakes, 4); /* also for the three required keys */
+	assert_int_equal(loaded.mistakes,
+			 4); /* the name, and three required keys that are missing */
 	assert_true(strlen(loaded.messages) < 1000);
 	assert_non_null(strstr(loaded.messages, "sg.yaml:1: name: found \"xxxxxxxx"));
 	unload(&loaded);
@@ -90,7 +91,8 @@ TEST(messages_shorten_long_scalars) {
 	free(text);
 }
 
-/* Truncates a valid file at each byte, and replaces each byte by characters with a meaning in YAML. */
+/* Truncates a valid file at each byte, and replaces each byte by YAML's indicators, control and invalid
+ * characters. */
 TEST(damaged_files_are_rejected_or_loaded) {
 	static const char text[] = SMALL_HEAD
 		"upstream_channels: [{id: 3, type: ofdma, rate: 1 Gbps, session: 7}]\n"

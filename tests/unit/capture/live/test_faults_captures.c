@@ -20,9 +20,9 @@ static struct tap_captures captures;
 static struct tap_capture *capture; /* running */
 static const char *request; /* its request */
 
-/* When views are replaced, server_synchronize() must be called before drops use the new views, and
- * before the old views are freed. The wrappers below check this order. */
-static bool short_of_memory; /* names that no worker uses may be freed without it */
+/* The order when views are replaced: publish them, server_synchronize(), publish them for drops, server_synchronize(),
+ * free the old views and names. The wrappers below check it. */
+static bool short_of_memory; /* new names may be freed at once: no view was made of them */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
 __typeof__(tap_site_publish) __real_tap_site_publish, __wrap_tap_site_publish;
@@ -37,15 +37,15 @@ void __wrap_server_synchronize(const struct server *s) {
 	__real_server_synchronize(s);
 }
 
-void __wrap_tap_site_publish(const struct tap_site *point, struct tap_view *v) {
+void __wrap_tap_site_publish(const struct tap_site *site, struct tap_view *v) {
 	phase = VIEWS_REPLACED;
-	__real_tap_site_publish(point, v);
+	__real_tap_site_publish(site, v);
 }
 
-void __wrap_tap_site_publish_drops(const struct tap_site *point, struct tap_view *v) {
+void __wrap_tap_site_publish_drops(const struct tap_site *site, struct tap_view *v) {
 	assert_true(phase == WORKERS_PASSED || phase == DROPS_REPLACED);
 	phase = DROPS_REPLACED;
-	__real_tap_site_publish_drops(point, v);
+	__real_tap_site_publish_drops(site, v);
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
@@ -145,7 +145,7 @@ static void move_step(struct life_script *script, unsigned number) {
 			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
 				   server_worker_resume(s, worker) == 0,
 			   "a worker cannot be drained");
-	captures.wakeup = number % 2 == 0; /* replaces all views */
+	captures.wakeup = number % 2 == 0; /* replaces all views; a move alone replaces none */
 	tap_captures_update(&captures);
 	read_records(script);
 }
@@ -193,7 +193,7 @@ static uint64_t ring_memory(void) {
 	return bytes;
 }
 
-/* Added groups get rings, too. Together, the rings stay within the memory limit of a capture. */
+/* Rings fit into TAP_MEMORY. Sources that are added later get at least TAP_RING_MIN each, even beyond it. */
 TEST(ring_memory_is_limited) {
 	unsigned group = 0;
 
@@ -211,8 +211,8 @@ TEST(ring_memory_is_limited) {
 	close_all();
 }
 
-/* The sources of removed groups are marked as gone, also if a new group uses their slot by then. */
-TEST(sources_of_removed_groups_are_gone) {
+/* Sources of removed groups are marked as removed, even if another group has their slot by then. */
+TEST(sources_of_removed_groups_are_marked) {
 	const struct service_group *added;
 	struct life_script script = {0};
 
@@ -231,7 +231,7 @@ TEST(sources_of_removed_groups_are_gone) {
 			tap_captures_update(&captures);
 	}
 	tap_captures_update(&captures);
-	/* two per call of tap_captures_update() with the group in service */
+	/* groups 1 and 2, and the added group once per update that found it in service */
 	assert_int_equal(capture->source_count, 2 + 2);
 	memset(records, 0, sizeof(records));
 	read_records(&script);
@@ -271,15 +271,26 @@ static void check_traffic(void) {
 	life_kit_check_traffic(kit);
 }
 
-TEST(failed_calls_leave_capture_atomic) {
-	const struct operation begin = {"begin", begin_capture, end_ok, check_traffic,
-					NULL,	 false,		true};
-	const struct operation end = {"end", end_capture, begin_ok, check_traffic,
-				      NULL,  false,	  false};
+/* If a call fails, a capture begins completely, or is refused and leaves nothing. */
+TEST(failed_call_refuses_or_completes_capture) {
+	const struct operation begin = {
+		.name = "begin",
+		.run = begin_capture,
+		.undo = end_ok,
+		.check_traffic = check_traffic,
+		.reads = true,
+	};
+	const struct operation end = {
+		.name = "end",
+		.run = end_capture,
+		.undo = begin_ok,
+		.check_traffic = check_traffic,
+	};
 
 	open_with_capture(
 		3, "{\"group\": 1, \"stages\": [\"classify\", \"frame\", \"verify_source\"], "
 		   "\"dropped\": true}");
+	/* capacity for stage lists, as their growth would count as a leak */
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		assert_int_equal(worker_reserve(&kit->server.workers[w], 200), 0);
 	/* the end makes no call that can fail */
