@@ -101,7 +101,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Runs on the calling thread beside the traffic. The run ends when it returns, after about `milliseconds`. */
+/* Runs on the calling thread beside the traffic. The run ends when the task returns, after about `milliseconds`. */
 typedef void side_task(void *arg, unsigned milliseconds);
 
 /* Only waits. */

@@ -118,7 +118,8 @@ CASE(change_without_spare_capacity_is_refused) {
 	check_slots(before);
 }
 
-/* A change is refused until the previous one is applied, and later if it uses a slot that one has not freed. */
+/* A change is refused until the previous one is applied. Then it is refused if it uses a slot that the previous one has
+ * not freed. */
 CASE(change_begins_once_previous_is_applied, .prepare = leave_out_last_modem) {
 	struct us_change *first, *second;
 
