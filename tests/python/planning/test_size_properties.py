@@ -155,6 +155,15 @@ def test_usage_grows_with_each_group(question: Question) -> None:
         assert then.memory_gib > now.memory_gib and then.ports >= now.ports
 
 
+def test_standby_memory_is_that_of_present_kinds() -> None:
+    """Of kinds with 1 and 0.25 GiB: 10 active groups, and one standby group for each of them."""
+    curve = Curve(((1, 10.0),), 1000, "x", True)
+    kinds = [Kind(Groups(6), Costs("m", 2, curve, curve, gib)) for gib in (1.0, 0.25)]
+    question = Question(kinds, Server(1, 64, 2.0), Rules(1, 0.5), standby=1.0)
+    memory = [usage(question, counts).memory_gib for counts in ([0, 10], [10, 0], [5, 5], [0, 0])]
+    assert memory == pytest.approx([4 + 20 * 0.25, 4 + 20, 4 + 5 + 5 * 0.25 + 10, 4])
+
+
 def test_wire_rates_include_overhead() -> None:
     """1 Gbps of 1,000-byte packets: 1.024 Gbps on the network's wire, 1.0724 in DEPI."""
     curve = Curve(((1, 10.0),), 1000, "x", True)

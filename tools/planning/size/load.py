@@ -266,6 +266,8 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
     receive = sum(n * wire[1] for n, wire in zip(counts, wires, strict=True))
     memory = [kind.costs.memory_gib or 0.0 for kind in question.kinds]
     used = sum(n * gib for n, gib in zip(counts, memory, strict=True))
+    # A standby group may have to replace an active group of any kind on the server.
+    each_standby = max((gib for n, gib in zip(counts, memory, strict=True) if n), default=0.0)
     ports = port_count(server, max(transmit, receive))
     down = sum(n * rate.downstream for n, rate in zip(counts, found, strict=True))
     upstream = sum(n * rate.upstream for n, rate in zip(counts, found, strict=True))
@@ -278,7 +280,7 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
         reserved_cores=round_up(rules.server_cores + rules.socket_cores * server.sockets),
         data_cores=round_up(total * data),
         control_cores=round_up(total * (rules.control_plane_cores + rules.scheduler_cores)),
-        memory_gib=server.system_memory_gib + used + standby * max(memory),
+        memory_gib=server.system_memory_gib + used + standby * each_standby,
         transmit=transmit,
         receive=receive,
         downstream=down,
