@@ -46,9 +46,10 @@ COST = BASE | {
     "kind": "cost",
     "results": [
         {"what": "modems", "value": n, "direction": direction, "memory_bytes": gib * 2**30,
-         "cycles_per_packet": cycles if direction == "downstream" else 7 * n}
+         "cycles_per_packet": down if direction == "downstream" else up}
         for direction in ("downstream", "upstream")
-        for n, cycles, gib in ((300, 800, 0.1), (3000, 1000, 0.4), (30000, 1200, 3.1))
+        for n, down, up, gib in
+        ((300, 800, 600, 0.1), (3000, 1000, 660, 0.4), (30000, 1200, 750, 3.1))
     ],
 }  # fmt: skip
 
@@ -175,22 +176,38 @@ def test_cores_that_carried_the_throughput(workers: int, limit: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("modems", "factor", "gib", "limit"),
+    ("modems", "factor", "upstream", "gib", "note"),
     [
-        (300, 1.0, 0.1, ""),
-        (1650, 900 / 800, 0.25, ""),
-        (30000, 1.5, 3.1, ""),
-        (60000, 1.5, 6.1, "measured up to 30000"),
+        (150, 1.0, 1.0, 0.1 - 0.3 / 18, "150 modems: measured from 300 on"),
+        (300, 1.0, 1.0, 0.1, ""),
+        (1650, 900 / 800, 1.05, 0.25, ""),
+        (30000, 1.5, 1.25, 3.1, ""),
+        (60000, 1.5, 1.25, 6.1, "measured up to 30000"),
     ],
 )
-def test_cost_of_modems(modems: int, factor: float, gib: float, limit: str, tmp_path: Path) -> None:
+def test_cost_of_modems(
+    modems: int, factor: float, upstream: float, gib: float, note: str, tmp_path: Path
+) -> None:
+    """`factor` and `upstream`: of downstream and upstream cycles, relative to 300 modems. `gib`:
+    per service group."""
     machine = store(tmp_path, pipeline=PIPELINE, cost=COST)
     options = ("--modems", str(modems), "--groups", "6ofdm:8Gbps/1Gbps")
     actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
     assert actual["core_gbps"] == pytest.approx(20 / factor)
+    assert f"upstream, on this server: {8 / upstream:.2f} Gbps x 0.5 core" in " ".join(
+        actual["steps"]
+    )
     assert actual["memory_gib"] == pytest.approx(4 + actual["per_server"] * gib)
-    limits = " ".join(actual["outside_what_was_measured"])
-    assert limit in limits and ("modems" in limits) == bool(limit)
+    notes = " ".join(actual["outside_what_was_measured"])
+    assert note in notes and ("modems" in notes) == bool(note)
+
+
+def test_upstream_of_throughput_has_its_cost_of_modems(tmp_path: Path) -> None:
+    """6 Gbps with 300 modems are 600 / 660 of it with 3,000."""
+    machine = store(tmp_path, throughput=THROUGHPUT, cost=COST)
+    options = ("--modems", "3000", "--groups", "6ofdm:8Gbps/1Gbps")
+    actual = size_one(machine, *options, folder=tmp_path)
+    assert "upstream, on this server: 5.45 Gbps x 0.5 core" in " ".join(actual["steps"])
 
 
 def test_extrapolations_are_reported(tmp_path: Path) -> None:

@@ -95,9 +95,9 @@ def by_modems(cost: Json, key: str, direction: str | None = None) -> Points:
     return sorted(found.items())
 
 
-def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
-    """The factor of cycles for the requested number of modems, and a note if it was not
-    measured."""
+def modems_factor(files: Files, groups: Groups, name: str, direction: str) -> tuple[float, str]:
+    """The factor from the cycles of configuration `name` in a direction to those with the requested
+    number of modems, and a note if it was not measured."""
     match = CONFIGURATION.match(name)
     base = int(match[3]) if match else groups.modems
     if groups.modems == base:
@@ -105,12 +105,17 @@ def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     cost = files.by_kind.get("cost")
     if cost is None:
         return 1.0, f"{groups.modems} modems: measured with {base}, taken as the same"
-    points = by_modems(cost, "cycles_per_packet", "downstream")
+    points = by_modems(cost, "cycles_per_packet", direction)
     if not points:
-        return 1.0, f"{groups.modems} modems: {files.names['cost']} has none of modems"
+        return 1.0, (
+            f"{groups.modems} modems: {files.names['cost']} has no {direction} results by modems"
+        )
     factor = interpolate(points, groups.modems) / interpolate(points, base)
-    if groups.modems > points[-1][0]:
-        return factor, f"{groups.modems} modems: measured up to {points[-1][0]:g}, taken as these"
+    least, most = points[0][0], points[-1][0]
+    if groups.modems < least:
+        return factor, f"{groups.modems} modems: measured from {least:g} on, taken as these"
+    if groups.modems > most:
+        return factor, f"{groups.modems} modems: measured up to {most:g}, taken as these"
     return factor, ""
 
 
@@ -152,7 +157,7 @@ def pipeline_curve(files: Files, direction: str, groups: Groups) -> Curve | None
     host = pipeline["host"]
     ratio = host["core_hz"] / host["tsc_hz"]
     cycles, mean, note = mix_cycles(found, mix, ratio)
-    factor, more = modems_factor(files, groups, pipeline["configuration"])
+    factor, more = modems_factor(files, groups, pipeline["configuration"], direction)
     gbps = host["core_hz"] / 1e9 / (cycles * factor) * mean * 8
     source = f"{files.names['pipeline']}: {cycles * factor:.0f} core cycles per packet"
     outside = [note, more, *differences(pipeline["configuration"], groups)]
@@ -182,7 +187,7 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
     if not gbps or not mean:
         raise MistakeError(f"{name}: {direction}: nothing was carried at mix {groups.mix}")
     clock = throughput["host"]["core_hz"] / 1e9
-    factor, more = modems_factor(files, groups, throughput["configuration"])
+    factor, more = modems_factor(files, groups, throughput["configuration"], direction)
     outside = [*differences(throughput["configuration"], groups), carried_note(result, name)]
     outside += [more] if more else []
     if result.get("confirmed") is False:
