@@ -141,6 +141,24 @@ def test_maps_are_added_in_any_style() -> None:
             assert f"{key[1]}:" in before, (number, line)
 
 
+@pytest.mark.parametrize(
+    ("written", "result"),
+    [
+        ("threads:\nb: 2\n", "threads: {main_core: 0}\nb: 2\n"),
+        ("threads:  # main_core: 1\nb: 2\n", "threads: {main_core: 0}  # main_core: 1\nb: 2\n"),
+        ("b: 2\nthreads:\n  # main_core: 1\n", "b: 2\nthreads: {main_core: 0}\n  # main_core: 1\n"),
+        ("{threads: , b: 2}\n", "{threads:  {main_core: 0}, b: 2}\n"),
+        ("{threads, b: 2}\n", "{threads: {main_core: 0}, b: 2}\n"),
+        ("{b: 2, threads}\n", "{b: 2, threads: {main_core: 0}}\n"),
+    ],
+)
+def test_map_is_set_instead_of_an_empty_value(written: str, result: str) -> None:
+    doc = document(written)
+    text.set_map(doc, doc.root, "threads", "{main_core: 0}")
+    assert doc.written() == result
+    assert yaml.safe_load(result) == {"b": 2, "threads": {"main_core": 0}}
+
+
 def test_errors_of_vcmtsd_get_lines_of_the_file() -> None:
     doc = document("a: 1\nb: 2\n")
     text.set_map(doc, doc.root, "threads", "{}")

@@ -164,7 +164,10 @@ def replace_variables(document: Document, environment: Mapping[str, str]) -> lis
 
 
 def set_map(document: Document, node: Node, key: str, text: str) -> None:
-    """Sets a map's key to the flow map `text`. Raises PodError if its value is an alias."""
+    """Sets a key of the map `node` to the flow map `text`; replaces its value.
+
+    Raises PodError if `node` is no map with keys, or if the value is an alias.
+    """
     found = find_key(node, key)
     if not isinstance(node, MappingNode) or not node.value:
         raise PodError(f"{document.name}:{node.start_mark.line + 1}: found no map of keys")
@@ -178,6 +181,9 @@ def set_map(document: Document, node: Node, key: str, text: str) -> None:
         old = document.text[begin.index : end.index]
         tail = old[len(old.rstrip()) :].rpartition("\n")[2] if old.endswith((" ", "\n")) else ""
         new = text + "\n" * old.count("\n") + tail
+        if begin.index == end.index:  # an empty value begins directly after its colon or key
+            has_colon = ":" in document.text[found[0].end_mark.index : begin.index]
+            new = f" {new}" if has_colon else f": {new}"
         document.edits = [e for e in document.edits if not begin.index <= e.begin < end.index]
         document.edits.append(Edit(begin.index, end.index, new, begin.line))
     elif node.flow_style:
