@@ -19,7 +19,7 @@ from vcmts.bench.power import command, loaded, measured, steps, unloaded
 from vcmts.bench.power import goals as power_goals
 from vcmts.bench.power import results as power_results
 from vcmts.bench.power.measured import Bench, Options
-from vcmts.bench.power.plane import Plane
+from vcmts.bench.power.plane import KINDS, Plane
 from vcmts.bench.power.steps import Case
 from vcmts.paths import MistakeError
 from vcmts.power.policy import down_seconds
@@ -338,6 +338,11 @@ def test_goals_of_a_file() -> None:
     )
     assert (result["power.cpu"].remark, result["power.paused"].remark) == ("sleep", "spin")
     assert result["power.first"].values == [140]
+
+
+def test_pause_that_memif_cannot_make_is_not_measured() -> None:
+    """vcmtsd reports umwait, but pauses by tpause-c0.2, as memif has no address to monitor."""
+    assert "umwait" not in KINDS
 
 
 def test_goals_use_the_best_kind_of_pauses() -> None:

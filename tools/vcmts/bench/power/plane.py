@@ -17,9 +17,11 @@ from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.run.plane import data_plane, make_wire
 
+# Values of the key idle. SLEEP is also one of PAUSES.
 POLL, SLEEP = "poll", "sleep"
-# Kinds of pause, the best for a worker with its own core first. A CPU has only some of them.
-PAUSES = ("tpause-c0.2", "tpause-c0.1", "umwait", "mwaitx", "spin", "sleep")
+# Kinds of pause, in the order in which goals prefer them for a worker with its own core. A CPU has
+# only some of them. Without umwait: on memif, workers pause by tpause-c0.2 instead.
+PAUSES = ("tpause-c0.2", "tpause-c0.1", "mwaitx", "spin", SLEEP)
 KINDS = (POLL, *PAUSES)
 IDLE_INFO = "vcmts_worker_idle_info"
 CONTROL_SECONDS = 30.0  # timeout of a control request
