@@ -28,7 +28,7 @@ LOGIN = "0000:01:00.0"
 @pytest.fixture(scope="module")
 def stored_plan(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The stored plan of a server, to manipulate."""
-    return set_up(tmp_path_factory.mktemp("machine"))[1].stored()
+    return set_up(tmp_path_factory.mktemp("machine"))[1].as_text()
 
 
 def write_plan(plan: Plan, folder: Path) -> Path:
@@ -39,7 +39,7 @@ def write_plan(plan: Plan, folder: Path) -> Path:
     parts = (markdown.page_lines, markdown.argument_lines, markdown.card_lines, markdown.file_lines)
     lines = [line for part in parts for line in ("", *part(plan))]
     (folder / "plan.md").write_text("\n".join(lines) + "\n")
-    (folder / "plan.json").write_text(plan.stored())
+    (folder / "plan.json").write_text(plan.as_text())
     return folder
 
 
@@ -173,7 +173,7 @@ def test_invalid_plan_is_refused(
 
 def test_duplicate_key_is_refused(tmp_path: Path) -> None:
     _, plan = set_up(tmp_path / "machine")
-    text = plan.stored().replace('"no_iommu": false', '"no_iommu": false, "no_iommu": true')
+    text = plan.as_text().replace('"no_iommu": false', '"no_iommu": false, "no_iommu": true')
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(MistakeError, match=r"plan\.json: an object has key 'no_iommu' twice"):
         stored.read(tmp_path)
@@ -199,7 +199,7 @@ def test_plan_for_another_machine_is_refused(
 ) -> None:
     """The fields are valid, but not for this machine."""
     kernel, plan = set_up(tmp_path / "machine")
-    result: Any = changed(json.loads(plan.stored()), path, value)
+    result: Any = changed(json.loads(plan.as_text()), path, value)
     if path[-1] == "made":
         kernel.make_functions(CARD, 1)
         result["cards"][0] |= {"addresses": []}

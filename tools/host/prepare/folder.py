@@ -50,7 +50,7 @@ def write_plan(
     for old in existing_files(folder):
         old.unlink()
     files = {f"{FILES}/{name}": content for name, content in texts.plan_files(plan).items()}
-    write(folder, {**files, **(others or {}), WORDS: text, NAME: plan.stored()})
+    write(folder, {**files, **(others or {}), WORDS: text, NAME: plan.as_text()})
 
 
 def check_files(folder: Path, plan: Plan) -> None:

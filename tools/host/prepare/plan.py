@@ -24,12 +24,12 @@ class Function:
     """A virtual function, or the whole card if `index` is None."""
 
     index: int | None
-    role: str
+    role: str  # one of requirements.ROLES
     groups: tuple[int, ...]
     mac: str  # "": unchanged
     vlan: int  # 0: none
     check: bool  # spoof check: the card drops frames from other MAC addresses
-    trust: bool
+    trust: bool  # the card lets the function set its MAC addresses and promiscuous mode
 
 
 @dataclass(frozen=True)
@@ -52,22 +52,23 @@ class PlannedCard:
     mac: str  # "": unknown
     node: int | None
     functions: tuple[Function, ...]
-    made: int  # virtual functions; 0: the whole card is a port
+    made: int  # virtual functions that the card has then; 0: the whole card is a port
     others: bool  # another program creates the functions at each boot
-    addresses: tuple[str, ...]  # per virtual function
+    addresses: tuple[str, ...]  # PCI addresses of the virtual functions, by index
     bind: bool  # to vfio-pci
-    named: bool  # by --cards: the card may be up, without an address
+    named: bool  # by --cards: allowed though its interface is up, if that has no IP address
     mtu: int
 
-    def port_of(self, one: Function) -> str:
-        return self.address if one.index is None else self.addresses[one.index]
+    def port_of(self, function: Function) -> str:
+        """The PCI address of the function's DPDK port."""
+        return self.address if function.index is None else self.addresses[function.index]
 
 
 @dataclass(frozen=True)
 class Facts:
     """Facts that must not have changed when the plan is applied."""
 
-    # number, socket, node, siblings
+    # number, socket, NUMA node, the other hyper-threads of the physical core
     cores: tuple[tuple[int, int | None, int | None, tuple[int, ...]], ...]
     loader: str
 
@@ -77,19 +78,22 @@ class Plan:
     groups: tuple[int, ...]
     main_core: int
     polling: tuple[int, ...]
-    isolated: tuple[int, ...]
+    isolated: tuple[int, ...]  # polling cores and their hyper-threads, without main_core; or none
     pages: tuple[Pages, ...]
-    arguments: tuple[str, ...]  # all kernel arguments of the plan, those of the running kernel too
+    # Kernel arguments that the plan adds to the boot loader's, even if the running kernel has them.
+    arguments: tuple[str, ...]
     cards: tuple[PlannedCard, ...]
-    iommu: bool  # it works now
-    no_iommu: bool  # VFIO works without one
+    iommu: bool  # it worked when the plan was made
+    no_iommu: bool  # --no-iommu: VFIO runs in its unsafe mode; never together with iommu
     facts: Facts
 
-    def stored(self) -> str:
+    def as_text(self) -> str:
+        """The text of plan.json."""
         return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1) + "\n"
 
     def digest(self) -> str:
-        return hashlib.sha256(self.stored().encode()).hexdigest()
+        """Identifies the plan in the journal of applied changes."""
+        return hashlib.sha256(self.as_text().encode()).hexdigest()
 
     @property
     def uses_vfio(self) -> bool:

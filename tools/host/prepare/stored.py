@@ -47,7 +47,7 @@ def array(items: Json, most: int) -> Json:
     return {"type": "array", "items": items, "maxItems": most}
 
 
-def numbers(items: Json, most: int) -> Json:
+def unique_numbers(items: Json, most: int) -> Json:
     return {**array(items, most), "uniqueItems": True}
 
 
@@ -62,7 +62,7 @@ def record(**properties: Json) -> Json:
 
 CPU = whole(0, 65535)
 NODE = {"anyOf": [whole(0, 1023), {"type": "null"}]}
-GROUPS = {**numbers(whole(1, 65535), MOST_GROUPS), "minItems": 1}
+GROUPS = {**unique_numbers(whole(1, 65535), MOST_GROUPS), "minItems": 1}
 FUNCTION = record(
     index={"anyOf": [whole(0, 1023), {"type": "null"}]},
     role={"enum": list(ROLES)},
@@ -90,8 +90,8 @@ DOCUMENT = record(
     schema={"const": SCHEMA},
     groups=GROUPS,
     main_core=CPU,
-    polling=numbers(CPU, 65536),
-    isolated=numbers(CPU, 65536),
+    polling=unique_numbers(CPU, 65536),
+    isolated=unique_numbers(CPU, 65536),
     pages=array(record(node=NODE, size_kb={"enum": list(SIZES_KB)}, count=whole(1, 1 << 24)), 1024),
     arguments=array({"type": "string"}, 32),
     cards=array(CARD, 256),
@@ -134,6 +134,7 @@ def parse_plan(found: Json) -> Plan:
 
 
 def function_error(card: PlannedCard, one: Function, groups: Sequence[int]) -> str:
+    """Returns the error of a function, or "" if it is valid. `groups`: those of the plan."""
     if not set(one.groups) <= set(groups):
         return "a port has a service group that is not in `groups`"
     if one.index is None:
@@ -146,6 +147,7 @@ def function_error(card: PlannedCard, one: Function, groups: Sequence[int]) -> s
 
 
 def card_error(card: PlannedCard, groups: Sequence[int]) -> str:
+    """Returns the error of a card or one of its functions, or "". `groups`: those of the plan."""
     indexes = [one.index for one in card.functions]
     whole_card = card.made == 0
     if whole_card != (indexes == [None]) or (not whole_card and None in indexes):
@@ -161,6 +163,7 @@ def card_error(card: PlannedCard, groups: Sequence[int]) -> str:
 
 
 def core_errors(plan: Plan) -> Iterator[str]:
+    """Yields a message for each core that is not in `facts`, and for an isolated main core."""
     known = {core[0] for core in plan.facts.cores}
     for name, cores in (
         ("main_core", [plan.main_core]),
@@ -225,9 +228,10 @@ def unique_keys(path: Path) -> Callable[[list[tuple[str, Any]]], Json]:
 
 
 def read(folder: Path) -> Plan:
+    """Reads and validates plan.json in `folder`. Raises MistakeError if missing or invalid."""
     path = folder / NAME
     try:
-        # The schema accepts 1.0 as an integer; files of the kernel do not.
+        # parse_float: JSON Schema accepts 1.0 as an integer, but sysfs does not.
         found = json.loads(
             read_text(path, MAX_BYTES),
             parse_float=str,
@@ -240,6 +244,7 @@ def read(folder: Path) -> Plan:
         jsonschema.Draft202012Validator(DOCUMENT).iter_errors(found)
     )
     if violation is not None:
+        # The file may be a wrong one that contains modem keys.
         place = ".".join(str(step) for step in violation.absolute_path) or "file"
         raise MistakeError(f"{path}: {place}: {hide_keys(violation.message)[:160]}")
     plan = parse_plan(found)
