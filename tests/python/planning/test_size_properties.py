@@ -183,7 +183,7 @@ def test_rate_of_one_hyper_thread() -> None:
         server = Server(1, 8, 2.0, thread_gain=gain)
         question = Question([Kind(groups, Costs("m", 2, curve, curve, 1.0))], server, Rules(1, 0.5))
         [rate] = usage(question, [1]).rates
-        assert (rate.core, rate.thread) == (10.0, expected)
+        assert (rate.downstream_capacity, rate.upstream_capacity) == (10.0, expected)
 
 
 def test_directions_share_one_thread() -> None:

@@ -13,9 +13,11 @@ from vcmts.run.rates import UPSTREAM_SHARE
 
 # Bytes per packet on the wire in addition to the Ethernet frame without CRC: CRC, preamble, gap.
 WIRE = 4 + 8 + 12
-# DEPI bytes per packet: CRC, MAC header of 17 (privacy and DSID), segment table entries of 2 for
-# about two segments. Frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, plus 14 + WIRE.
+# A packet in a DEPI or UEPI tunnel has DEPI_PACKET more bytes: CRC, a MAC header of 17 (privacy and
+# DSID), two segment table entries of 2.
 DEPI_PACKET = 4 + 17 + 4
+# Tunnel frames are full, MTU 1500: 1,470 bytes of payload need 1,538 bytes on the wire, as IPv4,
+# L2TPv3 and PSP take 30 bytes, and Ethernet 14 + WIRE.
 DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
 REDUNDANCY = ("none", "n+1", "1+1")
 # What distributes the packets of shared ports to service groups.
@@ -32,25 +34,26 @@ def round_up(value: float) -> int:
 
 @dataclass(frozen=True)
 class Server:
-    """The server. None: no limit. Names of fields are JSON keys."""
+    """The server. Names of fields are JSON keys. None: no limit, unless a comment says other."""
 
     sockets: int
     cores: int  # per socket
     clock: float  # GHz
     threads: int = 2  # per core
     thread_gain: float = 1.0  # work of two hyper-threads relative to one, if one was measured
-    memory_gib: float | None = None
+    memory_gib: float | None = None  # total
     system_memory_gib: float = 4.0
     port_gbps: float = 100.0
-    ports: int | None = None
-    redundancy: str = "none"
+    ports: int | None = None  # physical, of the server
+    redundancy: str = "none"  # one of REDUNDANCY
     ports_a_card: int = 2
-    slots: int | None = None
-    slot_gbps: float | None = None
-    crypto_card_gbps: float | None = None
+    slots: int | None = None  # PCIe slots for port cards and crypto cards
+    slot_gbps: float | None = None  # per PCIe slot, shared by the ports of its card
+    crypto_card_gbps: float | None = None  # per crypto card in a PCIe slot; None: no such cards
     crypto_gbps: float | None = None  # downstream, of all crypto devices per socket
-    crypto_devices: Devices | None = None  # for some service groups
-    interfaces: int | None = None
+    # For some service groups, which need as many cores as the others. None: no devices.
+    crypto_devices: Devices | None = None
+    interfaces: int | None = None  # virtual functions
     nic_gbps: float | None = None  # total of both directions, as clouds limit it
     interface_mpps: float | None = None  # per interface, total of both directions
     shared_ports: str = ""  # one of SHARED_PORTS; "": each service group has its own ports
@@ -70,34 +73,36 @@ class Question:
     kinds: Sequence[Kind]
     server: Server
     rules: Rules
-    standby: float = 0.0  # standby service groups per active one
-    limit: float | None = 10.0  # downstream Gbps per service group
+    standby: float = 0.0  # standby service groups per active one; they carry no traffic
+    # Maximum downstream Gbps of a service group. None: only channels and core limit it.
+    limit: float | None = 10.0
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of a service group, and the capacity of its core. Gbps."""
+    """Rates of a service group, and what its share of cores can carry. Gbps."""
 
     downstream: float
     upstream: float
-    core: float
-    thread: float | None  # upstream capacity; None: unknown
-    bound: str  # the limit of the downstream
+    downstream_capacity: float  # beside the upstream, if both directions share a thread
+    upstream_capacity: float | None  # None: unknown
+    bound: str  # what limits the downstream
 
 
 @dataclass(frozen=True)
 class Receivers:
     """The workers that distribute the packets of shared ports."""
 
-    network: float  # load of a hyper-thread, 1: all of it
-    rphy: float
-    pairs: int  # pairs of ports, so that no worker is overloaded
-    cores: float
+    network: float  # total load of network ports, in hyper-threads
+    rphy: float  # total load of R-PHY ports
+    # Pairs of network and R-PHY ports (DPDK's, not physical) that keep each worker below a thread.
+    pairs: int
+    cores: float  # of all workers
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the service groups use of a server."""
+    """What the service groups use of a server. Standby groups use cores, memory and interfaces."""
 
     counts: tuple[int, ...]  # active groups per kind
     standby: int
@@ -126,25 +131,30 @@ class Usage:
 
 
 def core_share(curve: Curve, share: float, server: Server) -> float:
-    """The part of the curve's rate that a share of a core carries."""
+    """The factor from the curve's Gbps to those of a share of a core. On a part of a core, rates
+    measured with one hyper-thread alone change by `thread_gain`."""
     if share >= 1 or curve.both_threads:
         return min(share, 1.0)
     return share * server.thread_gain
 
 
-def capacity(question: Question, curve: Curve, clock: float, share: float, at_once: int) -> float:
-    """Gbps that a share of a core carries on the server, with its clock and headroom."""
+def capacity(
+    question: Question, curve: Curve, measured_clock: float, share: float, at_once: int
+) -> float:
+    """Gbps that a share of a core carries at the server's clock, less the headroom.
+    `measured_clock`: GHz of the curve."""
     server = question.server
-    total = curve.gbps(at_once) * server.clock / clock
+    total = curve.gbps(at_once) * server.clock / measured_clock
     return total * core_share(curve, share, server) * (1 - question.rules.headroom)
 
 
 def _downstream(
-    asked: float | None, core: float, most: tuple[tuple[float, str], ...]
+    asked: float | None, core: float, limits: tuple[tuple[float, str], ...]
 ) -> tuple[float, str]:
+    """Downstream Gbps of a group, and what bounds them. `limits`: Gbps and name of each."""
     if asked is not None:
         return asked, "asked"
-    return min((core, "core"), *most)
+    return min((core, "core"), *limits)
 
 
 def rates(question: Question, kind: Kind, at_once: int) -> Rates:
@@ -230,7 +240,7 @@ def receivers(
         return Receivers(0.0, 0.0, least, 0.0)
 
     def packets(gbps: float, size: float) -> float:
-        return gbps / 8 / size  # 10^9 per second
+        return gbps / 8 / size  # 10^9 packets per second, as clocks are in GHz
 
     down = up_ = 0.0
     for number, kind, rate in zip(counts, question.kinds, found, strict=True):
@@ -247,7 +257,8 @@ def receivers(
 
 
 def interface_count(question: Question, total: int, shared: Receivers | None) -> int:
-    """Interfaces per service group, or per pair of shared ports, and those for administration."""
+    """The interfaces of a server: of its `total` service groups or pairs of shared ports, and for
+    administration."""
     rules = question.rules
     groups = total if shared is None else shared.pairs
     return groups * rules.interfaces + rules.interfaces_admin

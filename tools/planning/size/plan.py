@@ -35,9 +35,10 @@ def exceeded_limits(question: Question, used: Usage) -> list[str]:
     for kind, number, rate in zip(question.kinds, used.counts, used.rates, strict=True):
         if number and most_mpps and network_mpps(kind, rate) > most_mpps + 1e-9:
             over.append("packet rate")
-        if number and rate.downstream > rate.core + 1e-9:
+        if number and rate.downstream > rate.downstream_capacity + 1e-9:
             over.append("downstream of a core")
-        if number and rate.thread is not None and rate.upstream > rate.thread + 1e-9:
+        most_upstream = rate.upstream_capacity
+        if number and most_upstream is not None and rate.upstream > most_upstream + 1e-9:
             over.append(
                 "upstream of a thread"
                 if question.rules.upstream_cores < 1
@@ -99,13 +100,14 @@ def no_fit_error(question: Question, kind: int) -> MistakeError:
         "NIC rate": f"it carries {used.carried:.2f} Gbps of {server.nic_gbps} Gbps",
         "crypto devices": f"{used.downstream:.2f} Gbps for its {crypto_limit(question)} Gbps",
         "downstream of a core": (
-            f"{rate.downstream:.2f} Gbps downstream, and its core carries {rate.core:.2f} Gbps"
+            f"{rate.downstream:.2f} Gbps downstream, and its core carries "
+            f"{rate.downstream_capacity:.2f} Gbps"
         ),
     }
     reason = reasons.get(
         over[0],
         f"{rate.upstream:.2f} Gbps upstream, and its share of a core is known to carry "
-        f"{rate.thread or 0:.2f} Gbps",
+        f"{rate.upstream_capacity or 0:.2f} Gbps",
     )
     return MistakeError(f"{groups.name}: not one service group fits on this server: {reason}")
 

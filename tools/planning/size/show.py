@@ -63,8 +63,13 @@ def rate_steps(
         chain = factor_chain(question, costs, costs.upstream, share, at_once)
         steps.append(f"upstream, on this server: {chain} ({costs.upstream.source})")
     if rules.one_thread:
-        steps.append(f"both directions on one thread: {number(rate.core)} Gbps downstream is left")
-    limits = f"core {number(rate.core)}, {groups.channels} {number(groups.channel_rate)}"
+        steps.append(
+            f"both directions on one thread: {number(rate.downstream_capacity)} Gbps "
+            "downstream is left"
+        )
+    limits = (
+        f"core {number(rate.downstream_capacity)}, {groups.channels} {number(groups.channel_rate)}"
+    )
     if question.limit is not None:
         limits += f", limit {question.limit:g}"
     steps.append(
@@ -118,7 +123,10 @@ def receiver_steps(question: Question, used: Usage) -> list[str]:
     ]
 
 
-def port_and_memory_steps(question: Question, costs: Costs, used: Usage, rate: float) -> list[str]:
+def port_and_memory_steps(
+    question: Question, costs: Costs, used: Usage, downstream: float
+) -> list[str]:
+    """`downstream`: Gbps of a service group."""
     server = question.server
     counted = "with wire and DEPI overhead" if question.rules.count_overhead else "as throughput"
     port = server.port_gbps
@@ -140,7 +148,7 @@ def port_and_memory_steps(question: Question, costs: Costs, used: Usage, rate: f
             f"{server.crypto_gbps:g} Gbps"
         )
     if server.crypto_devices is not None:
-        steps.append(step(server.crypto_devices.as_json(sum(used.counts), rate), rate))
+        steps.append(step(server.crypto_devices.as_json(sum(used.counts), downstream), downstream))
     if costs.memory_gib is not None:
         total = sum(used.counts) + used.standby
         steps.append(
@@ -153,10 +161,10 @@ def port_and_memory_steps(question: Question, costs: Costs, used: Usage, rate: f
     return steps
 
 
-def outside(
+def beyond_measured(
     question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
 ) -> list[str]:
-    """Notes on what the answer assumes beyond the measurement."""
+    """Notes where the request differs from the measurement, or nothing was measured."""
     texts = list(costs.downstream.outside)
     if costs.upstream is not None:
         texts += costs.upstream.outside
@@ -186,6 +194,7 @@ def outside(
 
 
 def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
+    """Notes on assumptions that no measurement decides, such as --thread-gain and the rules."""
     texts = []
     rules = question.rules
     if groups.upstream is None:
@@ -206,13 +215,15 @@ def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
     return texts
 
 
-def offload_json(question: Question, count: int, rate: float) -> Json | None:
+def offload_json(question: Question, count: int, downstream: float) -> Json | None:
+    """How crypto devices serve `count` groups of `downstream` Gbps. None without such devices."""
     devices = question.server.crypto_devices
-    return None if devices is None else devices.as_json(count, rate)
+    return None if devices is None else devices.as_json(count, downstream)
 
 
 def filled_json(question: Question, filled: Filled) -> Json:
-    """Equal servers as JSON, with the number of service groups of each kind on crypto devices."""
+    """Servers with the same groups as JSON; with crypto devices, how many groups of each kind they
+    serve."""
     devices = question.server.crypto_devices
     if devices is None:
         return asdict(filled)
@@ -220,7 +231,8 @@ def filled_json(question: Question, filled: Filled) -> Json:
     return asdict(filled) | {"on_crypto_devices": devices.assign(filled.counts, rates)}
 
 
-def as_json(plan: Plan, rules: str, spare: int) -> Json:
+def as_json(plan: Plan, rules_name: str, spare_servers: int) -> Json:
+    """The answer of `vcmts size`; docs/results.md has its keys. Text output is made from it."""
     question = plan.question
     kinds = []
     for index, kind in enumerate(question.kinds):
@@ -238,7 +250,7 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
                     "upstream": rate.upstream * sum(used.counts),
                     "total": used.carried,
                 },
-                "core_gbps": rate.core,
+                "core_gbps": rate.downstream_capacity,
                 "core_cycles_per_packet": kind.costs.downstream.cycles(
                     max(1, -(-sum(used.counts) // question.server.sockets)), kind.costs.clock
                 ),
@@ -262,19 +274,21 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
                     *port_and_memory_steps(question, kind.costs, used, rate.downstream),
                 ],
                 "assumed": assumed(question, kind.costs, kind.groups),
-                "outside_what_was_measured": outside(question, kind.costs, kind.groups, used, rate),
+                "outside_what_was_measured": beyond_measured(
+                    question, kind.costs, kind.groups, used, rate
+                ),
             }
         )
     return {
         "schema": SCHEMA,
         "kind": "size",
         "machine": question.kinds[0].costs.machine,
-        "rules": {"name": rules} | asdict(question.rules),
+        "rules": {"name": rules_name} | asdict(question.rules),
         "server": asdict(question.server),
         "kinds": kinds,
         "servers": [filled_json(question, filled) for filled in plan.servers],
         "server_count": plan.count,
-        "spare_servers": spare,
+        "spare_servers": spare_servers,
     }
 
 

@@ -48,10 +48,11 @@ def uses(question: Question, machine: Machine, used: Usage, index: int, mode: st
     """Use of the cores per direction: the rates relative to the capacity of a core."""
     rules, rate = question.rules, used.rates[index]
     total = 1 - rules.headroom
-    parts = [(rules.downstream_cores, rate.downstream / rate.core)]
+    parts = [(rules.downstream_cores, rate.downstream / rate.downstream_capacity)]
     if not rules.one_thread and rules.upstream_cores > 0:
         # an upstream of unknown cost counts as fully busy
-        parts.append((rules.upstream_cores, rate.upstream / rate.thread if rate.thread else 1.0))
+        most = rate.upstream_capacity
+        parts.append((rules.upstream_cores, rate.upstream / most if most else 1.0))
     return [use(machine, min(1.0, share * total), mode, cores) for cores, share in parts]
 
 
