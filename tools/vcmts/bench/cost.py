@@ -40,7 +40,7 @@ SWEEPS = {
     "classifiers": Sweep("classifiers per modem", (4, 16, 64), (0, 256)),
     "service_flows": Sweep("service flows per modem, half of them active", (2, 8, 32), (4, 16)),
     "channels": Sweep("OFDM channels", (2, 6, 24), (1, 12, 48)),
-    "flows": Sweep("concurrent flows of the traffic", (1000, 10000, 100000), (1000000,)),
+    "flows": Sweep("concurrent flows of the downstream traffic", (1000, 10000, 100000), (1000000,)),
 }
 MISTAKE = 2  # exit status of a program for invalid arguments: all further points would fail too
 
@@ -89,10 +89,10 @@ def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None
     )
 
 
-def change_number(base: Profile, what: str, value: int) -> Point:
-    """The base with the number `what` changed to `value`."""
+def change_number(base: Profile, sweep_key: str, value: int) -> Point:
+    """The base with the number of a sweep changed to `value`. `sweep_key`: a key of SWEEPS."""
     name, sizes = base.name, base.sizes
-    match what:
+    match sweep_key:
         case "modems":
             return Point(name_of(base, modems=value), sizes)
         case "channels":
@@ -107,8 +107,8 @@ def change_number(base: Profile, what: str, value: int) -> Point:
     return Point(name, sizes, flows=value)
 
 
-def base_value(base: Profile, what: str) -> set[int]:
-    """The base's own value of a sweep, which is measured too."""
+def base_values(base: Profile, sweep_key: str) -> set[int]:
+    """The base's own value of a sweep; empty for the traffic's flows, which no profile sets."""
     values = {
         "modems": base.modems,
         "filter_rules": base.filters.rules,
@@ -116,15 +116,18 @@ def base_value(base: Profile, what: str) -> set[int]:
         "service_flows": base.sizes.flows,
         "channels": base.ofdm,
     }
-    return {values[what]} if what in values else set()
+    return {values[sweep_key]} if sweep_key in values else set()
 
 
-def points(base: Profile, what: list[str], full: bool) -> list[Point]:
-    """The points to measure, each once, in order of modems."""
+def points(base: Profile, keys: list[str], full: bool) -> list[Point]:
+    """The points to measure, each once, in order of modems. `keys`: of SWEEPS. Each sweep includes
+    the base's own value."""
     sweeps: dict[Point, list[tuple[str, int]]] = {}
-    for key in what:
+    for key in keys:
         sweep = SWEEPS[key]
-        for value in sorted({*sweep.values, *(sweep.more if full else ()), *base_value(base, key)}):
+        for value in sorted(
+            {*sweep.values, *(sweep.more if full else ()), *base_values(base, key)}
+        ):
             sweeps.setdefault(change_number(base, key, value), []).append((key, value))
     modems = {point: parse_name(point.profile, sizes=point.sizes).modems for point in sweeps}
     return [
@@ -209,7 +212,7 @@ def show(report: Json, console: Console) -> None:
 
 
 def print_each_once() -> watch.OnMessage:
-    """Returns a function that prints each kind of message once; others differ in numbers only."""
+    """Returns a function that prints a message; later ones with only other digits are omitted."""
     printed: set[str] = set()
 
     def say(line: str) -> None:
@@ -229,7 +232,8 @@ def measure(
     stopped: Stopped,
     say: watch.OnMessage,
 ) -> tuple[int, Json | None]:
-    """Measures a point. Returns the exit status and the report of vcmts-bench; None: no results."""
+    """Measures a point; the sweep `flows` only downstream. Returns the exit status and the report
+    of vcmts-bench. None: no results, with any status."""
     config = folder / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
         write_profile(
@@ -253,7 +257,10 @@ def measure_all(
     folder: Path,
     stopped: Stopped,
 ) -> tuple[int, Measurement | None]:
-    """Measures all points, skipping those that fail. Returns the last error and the results."""
+    """Measures all points, skipping those that fail. After a signal or a MISTAKE it ends.
+
+    Returns the last exit status that is not 0, else 0, and the results. None: no point has any.
+    """
     measurement, failed, say, started = None, 0, print_each_once(), now()
     for number, point in enumerate(todo):
         shown.at(number, str(point))

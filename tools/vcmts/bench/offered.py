@@ -20,16 +20,18 @@ from vcmts.run.rates import UPSTREAM_SHARE
 
 # Keys of a request, by direction.
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
-# Downstream and upstream mix of the papers; that of 2017 has no upstream.
+# Downstream and upstream mix by the name of a paper's mix. The paper of 2017 has no upstream: that
+# of 2021 is used.
 MIXES = {
     "imix": ("imix", "upstream-imix"),
     "imix-2017": ("imix", "upstream-imix"),
     "imix-2021": ("imix", "upstream-imix"),
     "imix-2023": ("imix", "upstream-imix-70"),
 }
-# Pauses after disturbed trials: first and longest in trial lengths, limit in s.
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0
-PROVE_MOST = 1024  # at least one packet in so many is compared
+# Pause after a disturbed trial: first and longest, in trial lengths. None is longer than
+# MAX_PAUSE_SECONDS.
+FIRST_PAUSE, LONGEST_PAUSE, MAX_PAUSE_SECONDS = 0.25, 4.0, 3.0
+MAX_PROVE = 1024  # the largest N of --prove 1/N
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def make_point(name: str, upstream_mix: str | None = None) -> Point:
 
 @dataclass(frozen=True)
 class Split:
-    """The shares of the directions in a rate of both together."""
+    """The shares of the directions in their total rate. Their sum is 1; 0: not used."""
 
     downstream: float
     upstream: float
@@ -103,13 +105,17 @@ def parse_prove(text: str) -> float:
     """Parses the share of packets to compare: 1 / N. Raises MistakeError."""
     with suppress(ValueError, ZeroDivisionError):
         share = Fraction(text)
-        if 1 <= (every := round(1 / share)) <= PROVE_MOST and abs(share * every - 1) < 1e-3:
+        if 1 <= (every := round(1 / share)) <= MAX_PROVE and abs(share * every - 1) < 1e-3:
             return 1 / every
-    raise MistakeError(f"--prove: found {text}, allowed: 1, 1/2, 1/3 .. 1/{PROVE_MOST}")
+    raise MistakeError(f"--prove: found {text}, allowed: 1, 1/2, 1/3 .. 1/{MAX_PROVE}")
 
 
 def make_split(given: argparse.Namespace, facts: Json) -> Split:
-    """The shares by --direction and --upstream-share. Raises MistakeError."""
+    """The shares by --direction and --upstream-share. `facts`: of facts_of().
+
+    Without upstream channels, `both` is downstream only, and `upstream` raises MistakeError. So
+    does a share out of range.
+    """
     share = check_range("--upstream-share", given.upstream_share, 0.001, 1000)
     if given.direction == "downstream":
         return Split(1.0, 0.0)
@@ -123,7 +129,7 @@ def make_split(given: argparse.Namespace, facts: Json) -> Split:
 
 
 def highest_rate(shares: Split, facts: Json) -> float:
-    """The highest rate, bit/s of both directions, that the channels' capacity allows."""
+    """The highest total rate, bit/s, that the channels' capacity allows. `facts`: of facts_of()."""
     tops = []
     if shares.downstream:
         tops.append(facts["capacity"] / shares.downstream)
@@ -163,7 +169,8 @@ def received_gbps(answer: Json) -> dict[str, float]:
 
 
 def descheduled(answer: Json) -> Json:
-    """How often polling threads lost their core, and for how long; both directions share one."""
+    """How often polling threads lost their core, and for how long. The directions of the traffic
+    program share a thread, so the higher count of both is added to the workers'."""
     ways = [
         answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
     ]
@@ -176,7 +183,7 @@ def descheduled(answer: Json) -> Json:
 
 
 def trial_result(outcome: Outcome) -> Json:
-    """A trial in the form of results."""
+    """A trial as results have it. `lost` includes corrupted packets."""
     answer = outcome.answer
     used = [way for way in DIRECTIONS if answer["trial"][RATES[way]]]
     return {
@@ -205,13 +212,13 @@ class Trials:
     shares: Split
     seconds: float
     prove: float
-    accepted_loss: float = 0.0
+    accepted_loss: float = 0.0  # share of the packets sent, per direction
     made: list[tuple[float, Outcome]] = field(default_factory=list)
-    pause: float = 0.0  # before the next trial, of its length
+    pause: float = 0.0  # before the next trial, in trial lengths
 
     def __call__(self, rate: float) -> Outcome:
         """Makes a trial at a rate of both directions in bit/s, and records it in `made`."""
-        time.sleep(min(self.pause * self.seconds, PAUSE_SECONDS))
+        time.sleep(min(self.pause * self.seconds, MAX_PAUSE_SECONDS))
         trial_request = request(self.where, self.shares.of(rate), self.seconds, self.prove)
         outcome = evaluate(self.programs.ask(trial_request), self.accepted_loss, self.programs.ring)
         again = outcome.verdict == "disturbed"

@@ -25,18 +25,18 @@ PAUSES = ("tpause-c0.2", "tpause-c0.1", "mwaitx", "spin", SLEEP)
 KINDS = (POLL, *PAUSES)
 IDLE_INFO = "vcmts_worker_idle_info"
 CONTROL_SECONDS = 30.0  # timeout of a control request
-SETTLE_SECONDS = 0.02  # until workers have applied a setting
+SETTLE_SECONDS = 0.02  # until the governor has followed; workers have when power.set answers
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Both programs, ready for trials."""
+    """Both programs, ready for trials. Methods raise ProgramError if vcmtsd refuses or fails."""
 
     ask: transport.Ask
     control: Client
     pid: int
     host: Json
-    ring: int  # packets that a wire buffers per direction
+    ring: int  # packets that a memif buffers per direction; a longer pause loses packets
 
     def call(self, method: str, **what: Any) -> Any:
         try:
@@ -61,7 +61,8 @@ class Plane:
         return found
 
     def select_pause(self, idle: str) -> bool:
-        """Selects a kind of pause. Returns whether all workers use it; else they poll."""
+        """Selects a kind of pause. Returns whether all workers use it. Workers whose CPU lacks it
+        poll."""
         self.set(idle=idle)
         reported = self.samples(IDLE_INFO)
         return bool(reported) and all(sample["labels"]["kind"] == idle for sample in reported)
@@ -82,7 +83,7 @@ class Plane:
         return found
 
     def cpu_seconds(self) -> float:
-        """CPU time of vcmtsd: its process's clock, with the ID of clock_getcpuclockid(3)."""
+        """CPU time of vcmtsd in s: its CPU clock, whose ID clock_getcpuclockid(3) computes so."""
         return time.clock_gettime(~self.pid << 3 | 2)
 
 
@@ -90,7 +91,10 @@ class Plane:
 def open_plane(
     config: Path, facts: Json, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Plane]:
-    """Runs the programs during the context. vcmtsd polls first, and does not change clocks."""
+    """Runs the programs during the context. At first, vcmtsd polls and does not change frequencies.
+
+    Raises StopError after a signal, ProgramError if a program fails. `facts`: of facts_of().
+    """
     core = transport.traffic_core(facts, given.core)
     names = enumerate(("network", "rphy"))
     ends = [make_wire(folder, n, name, facts["mtu"], packets=given.ring) for n, name in names]
