@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The elements of a report, independent of HTML and Markdown; and the format of numbers."""
+"""The elements of a report, independent of HTML and Markdown; and the format of numbers.
+
+Texts are plain, with `code` in backticks. The renderers escape them and mark the code; only
+Figure.svg is inserted as it is.
+"""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +25,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Card:
-    """A single figure, shown large."""
+    """A single number, shown large."""
 
     label: str
     value: str
@@ -36,7 +40,7 @@ class Cards:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Columns with only numbers are right-aligned."""
+    """A table; each row has a cell per column. Columns of only numbers or "-" are right-aligned."""
 
     caption: str
     head: Sequence[str]
@@ -53,9 +57,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure. `svg` is one element made by figures.svg(); `words` describe it."""
+    """A drawing. `svg` is one element made by figures.svg(). `words`: caption and description."""
 
-    name: str  # unique in the report; also the file's name
+    name: str  # unique in the report, valid in ids and file names; Markdown's files add .svg
     title: str
     words: str
     svg: str
@@ -108,7 +112,9 @@ MAX_DECIMALS = 6
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
-    """Formats a number with at least `digits` significant digits and thousands separators."""
+    """Formats a number with thousands separators. Whole numbers stay whole. Others get `digits`
+    significant digits, but at least all of the integer part, and at most MAX_DECIMALS decimals.
+    None: "-"; bool: yes or no."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -127,7 +133,7 @@ def number(value: float | int | None, digits: int = 3) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value as text, not rounded."""
+    """A value as text, not rounded; lists and maps as their items. None: "-"; bool: yes or no."""
     if value is None:
         return "-"
     if isinstance(value, bool):
