@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The downstream scenarios of `vcmts simulate`, in the JSON of vcmts-simulate."""
+"""The downstream scenarios of `vcmts simulate`, in the JSON of vcmts-simulate.
+
+docs/scheduler.md has its keys. Times are in s, rates in bit/s, sizes in bytes. `more`: further
+keys, which replace those of the function.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +15,9 @@ Scenario = Json
 
 MBPS = 1e6
 AQMS = ("tail-drop", "wred", "docsis-pie")
-TARGET = 0.010  # s, RFC 8034's default
-BUFFER = 0.100  # s at the sustained rate
+# s: the default of vcmts-simulate and RFC 8034 for `latency_target`. Figures show it.
+TARGET = 0.010
+BUFFER = 0.100  # s: length of the buffer at the sustained rate
 
 
 def service_flow(rate: float, aqm: str, **more: Any) -> Scenario:
@@ -68,7 +73,7 @@ def gaming(aqm: str) -> Scenario:
 
 
 def rate_change(aqm: str) -> Scenario:
-    """The buffer keeps its bytes, so at a fifth of the rate it is five times as long."""
+    """The buffer keeps its size, so it drains five times as slowly at a fifth of the rate."""
     changes = [
         {"at": 30, "service_flow": 0, "sustained_rate": 20 * MBPS},
         {"at": 60, "service_flow": 0, "sustained_rate": 100 * MBPS},
@@ -94,7 +99,7 @@ def ns3_example(aqm: str) -> Scenario:
 
 @dataclass(frozen=True)
 class Case:
-    about: str
+    about: str  # rate of the service flow, senders, RTT
     scenario: Callable[[str], Scenario]
 
 
@@ -119,6 +124,6 @@ MATRIX_COUNTS = (1, 5, 20, 50)
 MATRIX_RTT = 0.05
 
 
-def matrix(rate: int, count: int, aqm: str) -> Scenario:
-    duration = 60 if rate < 1000 else 30
-    return one_flow(rate * MBPS, aqm, downloads("cubic", count, MATRIX_RTT), duration=duration)
+def matrix(mbps: int, count: int, aqm: str) -> Scenario:
+    duration = 60 if mbps < 1000 else 30
+    return one_flow(mbps * MBPS, aqm, downloads("cubic", count, MATRIX_RTT), duration=duration)
