@@ -18,7 +18,8 @@ MARK = "> "  # before the selected row
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column. `need`: its importance, 0 is the highest; `most`: its maximum width."""
+    """A column. `need`: rank of its importance, 0 is shown first. `most`: the width up to which it
+    grows; 0: it does not."""
 
     key: str
     title: str
@@ -33,7 +34,8 @@ class Column(Generic[Row]):
 
 
 def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
-    """The columns that fit, by importance; at least one. Some grow to fill the width."""
+    """The most important columns that fit, at least one, in the given order. Those with `most` grow
+    to fill the width. No column is shown that is less important than one that does not fit."""
     left, chosen = width + GAP, set[str]()
     for column in sorted(columns, key=lambda column: column.need):
         if chosen and column.width + GAP > left:
@@ -49,7 +51,8 @@ def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
-    """Pads or truncates to `width`, at the beginning, as names of groups differ at the end."""
+    """Pads or truncates to `width`. Truncates the beginning, as names of groups differ at the end.
+    `left`: align to the left."""
     clean = printable(text)
     while Text(clean).cell_len > width > len(ELLIPSIS):
         clean = ELLIPSIS + clean.removeprefix(ELLIPSIS)[1:]
@@ -61,7 +64,8 @@ def fill(text: str, width: int, *, left: bool) -> str:
 def ordered(
     rows: Sequence[Row], columns: Sequence[Column[Row]], key: str, *, reverse: bool
 ) -> list[Row]:
-    """Stable sort by a column: numbers descending, texts ascending, unknown values last."""
+    """Stable sort by the column `key`: numbers descending, texts ascending; `reverse` inverts both.
+    Unknown values (None) are always last."""
     order = next((column.order for column in columns if column.key == key), None)
     if order is None:
         return list(rows)
@@ -85,6 +89,7 @@ def group_title_line(columns: Sequence[Column[Row]]) -> Text:
 
 
 def title_line(columns: Sequence[Column[Row]], sort: str) -> Text:
+    """The line with the titles; that of the column `sort` is underlined."""
     line = Text(" " * len(MARK), style="bold")
     for column in columns:
         style = "underline" if column.key == sort else ""
@@ -97,6 +102,7 @@ def title_line(columns: Sequence[Column[Row]], sort: str) -> Text:
 
 
 def row_line(columns: Sequence[Column[Row]], row: Row, *, chosen: bool) -> Text:
+    """The line of a row; `chosen`: marked as the selected one."""
     line = Text(MARK if chosen else " " * len(MARK), style="reverse" if chosen else "")
     for column in columns:
         cell = fill(column.text(row), column.width, left=column.left)
@@ -106,7 +112,7 @@ def row_line(columns: Sequence[Column[Row]], row: Row, *, chosen: bool) -> Text:
 
 
 def window(count: int, chosen: int, height: int) -> range:
-    """The range of visible rows of a table of `count`, with the selected one among them."""
+    """The range of at most `height` visible rows out of `count`, with the row `chosen`."""
     start = max(0, min(chosen - height // 2, count - height))
     return range(start, min(count, start + max(0, height)))
 
@@ -119,8 +125,11 @@ def table(
     sort: str = "",
     chosen: int | None = None,
 ) -> list[Text]:
-    """The lines of a table, at most `size` (width, height). The selected row is always visible;
-    titles are left out if there is no space for them and rows."""
+    """The lines of a table of sorted rows, at most `size` (width, height).
+
+    The title of the column `sort` is underlined. `chosen`: index of the selected row, which is
+    always visible. A small height leaves out titles, so that two lines remain for rows.
+    """
     width, height = size
     shown = fit_columns(columns, width - len(MARK))
     titles = [group_title_line(shown)] if any(column.over for column in shown) else []
