@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the devices of groups when the chart renders converted reference values."""
+"""The chart renders converted reference values: accelerators and ports of the groups."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from python.chart.reference_values import group, vcmtsd
 
 Json = dict[str, Any]
 ADDRESS = "0000:1a:01.0"
+# Rendered `crypto` of a group with a PCI address, with a device plugin, and without accelerator.
 BY_ADDRESS = {"generate_crc": True, "provider": "cryptodev", "device": ADDRESS}
 BY_PLUGIN = {"generate_crc": True, "provider": "cryptodev", "device": "${QAT0}"}
 BY_CPU = {"generate_crc": True}
@@ -18,13 +19,14 @@ CRYPTO: dict[str, Json] = {ADDRESS: BY_ADDRESS, "plugin": BY_PLUGIN, "none": BY_
 
 
 def with_crypto(number: int, kind: str) -> Json:
+    """Reference values of a group. `kind`: a key of CRYPTO."""
     address = kind if kind == ADDRESS else None
     qat = "no" if kind == "none" else "yes"
     return group(number, qat=qat, qat_pci=address, pf_index=0, cpu_socket_id=0)
 
 
 @needs_renderer
-@pytest.mark.parametrize("mode", ["separate", "shared"])
+@pytest.mark.parametrize("mode", ["separate", "shared"])  # a pod per group, per NUMA node
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -35,7 +37,7 @@ def with_crypto(number: int, kind: str) -> Json:
         ("plugin", "plugin", ADDRESS, "none"),
     ],
 )
-def test_groups_have_their_own_accelerators(
+def test_groups_have_the_requested_accelerators(
     render: Renderer, convert: Converter, mode: str, kinds: tuple[str, ...]
 ) -> None:
     listed = [with_crypto(number, kind) for number, kind in enumerate(kinds, 1)]
@@ -50,7 +52,7 @@ def test_groups_have_their_own_accelerators(
     }
 
 
-def test_device_without_resource_is_reported(convert: Converter) -> None:
+def test_address_of_accelerator_is_reported(convert: Converter) -> None:
     (result,) = convert.values(vcmtsd(*[with_crypto(number, ADDRESS) for number in (1, 2)]))
     assert result["defaults"]["crypto"] == BY_ADDRESS
     assert (
@@ -61,7 +63,7 @@ def test_device_without_resource_is_reported(convert: Converter) -> None:
 
 
 @needs_renderer
-@pytest.mark.parametrize("mode", ["separate", "shared"])
+@pytest.mark.parametrize("mode", ["separate", "shared"])  # a pod per group, per NUMA node
 def test_converted_values_are_rendered(render: Renderer, convert: Converter, mode: str) -> None:
     for values in convert.values(vcmtsd(), "--mode", mode):
         rendered = render(values)
