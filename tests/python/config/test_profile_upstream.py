@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the upstream of the published profiles: its channels, SIDs and cores."""
+"""Tests the upstream of profiles: channels and SIDs, which the papers do not give; and cores."""
 
 import io
 import json
@@ -27,8 +27,8 @@ def profile_text(name: str, sizes: Sizes | None = None) -> str:
 
 
 @pytest.mark.parametrize("name", profile.PUBLISHED)
-def test_profile_has_published_upstream(name: str) -> None:
-    """Parses only the upstream part of the file, as the modems are most of it."""
+def test_published_profile_has_four_ofdma_channels(name: str) -> None:
+    """Parses only the upstream keys of the profile, as parsing its modems takes long."""
     parts = re.split(r"^(?=\w+:)", profile_text(name), flags=re.MULTILINE)
     document = yamls.safe_load("".join(part for part in parts if part.startswith("upstream")))
     assert document["upstream"] == {"verify_source": True, "verify_crc": False}
@@ -71,7 +71,7 @@ def test_upstream_channels_have_equal_numbers_of_modems(modems: int) -> None:
 
 
 def sids_of_modems(modems: int) -> list[tuple[int, int]]:
-    """Returns channel and SID, two entries per modem."""
+    """As upstream_sids(), but without writing a profile."""
     lines = [line for modem in range(1, modems + 1) for line in upstream.flow_lines(modem, modems)]
     pairs = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
     assert len(pairs) == 2 * modems
@@ -87,7 +87,8 @@ def test_sid_belongs_to_one_modem_on_all_channels(modems: int) -> None:
 
 
 @pytest.mark.parametrize("modems", [16383, 4 * 8191, 4 * 8191 + 1, 5 * 8191, 65535])
-def test_sids_have_14_bits(modems: int) -> None:
+def test_channels_are_added_for_14_bit_sids(modems: int) -> None:
+    """A channel has 16,382 SIDs, and a modem has one on two channels: 8,191 modems per channel."""
     channels = upstream.channels(modems)
     assert channels == max(4, -(-modems // 8191))
     sids_on_channels = sids_of_modems(modems)
@@ -109,6 +110,7 @@ def test_sids_have_14_bits(modems: int) -> None:
 def test_cores_are_allowed_ones(
     allowed: set[int], cores: profile.Cores, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """`allowed`: CPU affinity of the process. vcmtsd must accept the cores."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
     assert configuration.group_cores() == cores
     out = io.StringIO()
