@@ -46,7 +46,7 @@ def check(folder: Path, name: str, text: str) -> tuple[int, str]:
         ("int group_rooms;", "room"),
         ("int roomOf(void);", "room"),
         ("int place_of;", "place"),
-        ("int mydata_room;", "room"),
+        ("int mydata_room;", "room"),  # not data_room, which is allowed as a whole name
     ],
 )
 def test_retired_word_is_refused_with_its_term(tmp_path: Path, text: str, word: str) -> None:
