@@ -117,10 +117,8 @@ def test_cloud_is_bound_by_interfaces(interfaces: str, groups: int, tmp_path: Pa
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", interfaces)
     result = size_one(*options, "--groups", "6ofdm", folder=tmp_path)
     assert result["per_server"] == groups and result["bound_by"] == ["interfaces"]
-    limits = " ".join(result["outside_what_was_measured"])
-    assert ("4 service groups at once on a socket: measured with up to 3" in limits) == (
-        groups == 7
-    )
+    notes = " ".join(result["outside_what_was_measured"])
+    assert ("4 service groups at once on a socket: measured with up to 3" in notes) == (groups == 7)
 
 
 CLOUD = ("--machine", "published:2021-c5n-metal", "--groups", "6ofdm")

@@ -27,7 +27,7 @@ PIPELINE = BASE | {
     "kind": "pipeline",
     "results": [
         result("downstream", "imix", 1000, 800),
-        result("downstream", "imix", 1000, 500, threads=2),
+        result("downstream", "imix", 1000, 500, threads=2),  # two cores (1ds2t): ignored
         result("downstream", "84", 84, 400),
         result("downstream", "1284", 1284, 1000),
         result("upstream", "upstream-imix", 300, 600),
@@ -55,6 +55,7 @@ COST = BASE | {
 
 
 def store(folder: Path, **files: Json) -> list[str]:
+    """Writes bench files by name. Returns --machine options for them."""
     arguments = []
     for name, content in files.items():
         path = folder / f"{name}.json"
@@ -66,6 +67,7 @@ def store(folder: Path, **files: Json) -> list[str]:
 def size_one(
     machine: list[str], *options: str, folder: Path, server: tuple[str, ...] = SERVER
 ) -> Json:
+    """Runs `vcmts size` for one kind of service group. `machine`: of store()."""
     answer = folder / "size.json"
     assert cli.main(["size", *machine, *server, *options, "--json", str(answer)]) == 0
     [kind] = json.loads(answer.read_text())["kinds"]
@@ -82,8 +84,8 @@ def test_reference_cycles_become_core_cycles(tmp_path: Path) -> None:
     slower = ("--core-clock", "1.5GHz", "--headroom", "20", "--groups", "6ofdm:7Gbps/1Gbps")
     assert size_one(machine, *slower, folder=tmp_path)["core_gbps"] == pytest.approx(20 / 2 * 0.8)
     assert actual["per_server"] == 16, "by the rules of 2023"
-    limits = " ".join(actual["outside_what_was_measured"])
-    assert "16 service groups at once on a socket: measured with up to 1" in limits
+    notes = " ".join(actual["outside_what_was_measured"])
+    assert "16 service groups at once on a socket: measured with up to 1" in notes
 
 
 def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
@@ -103,7 +105,7 @@ def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mix", "cycles", "mean", "limit"),
+    ("mix", "cycles", "mean", "note"),
     [
         ("84", 600, 84, ""),
         ("684", 1050, 684, "from the cycles of single sizes"),
@@ -111,14 +113,14 @@ def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
         ("1884", 1950, 1884, "measured from 84 to 1284 bytes, extrapolated to 1884"),
     ],
 )
-def test_cycles_of_mixes(mix: str, cycles: float, mean: float, limit: str, tmp_path: Path) -> None:
-    """Half a reference cycle per byte between 84 and 1,284 bytes."""
+def test_cycles_of_mixes(mix: str, cycles: float, mean: float, note: str, tmp_path: Path) -> None:
+    """Between 84 and 1,284 bytes, a byte takes half a reference cycle, 0.75 core cycles."""
     machine = store(tmp_path, pipeline=PIPELINE)
     actual = size_one(machine, "--mix", mix, "--groups", "6ofdm:1Gbps/1Gbps", folder=tmp_path)
     assert actual["core_cycles_per_packet"] == pytest.approx(cycles)
     assert actual["core_gbps"] == pytest.approx(3 / cycles * mean * 8)
-    limits = " ".join(actual["outside_what_was_measured"])
-    assert limit in limits and ("single sizes" in limits) == bool(limit)
+    notes = " ".join(actual["outside_what_was_measured"])
+    assert note in notes and ("single sizes" in notes) == bool(note)
 
 
 def test_measured_throughput_bounds_the_rate(tmp_path: Path) -> None:
@@ -130,12 +132,13 @@ def test_measured_throughput_bounds_the_rate(tmp_path: Path) -> None:
     other = THROUGHPUT | {"results": [POINT | {"bound_by": "traffic", "confirmed": False}]}
     machine = store(tmp_path, throughput=other)
     actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    limits = " ".join(actual["outside_what_was_measured"])
-    assert "bound by traffic" in limits and "not confirmed" in limits
+    notes = " ".join(actual["outside_what_was_measured"])
+    assert "bound by traffic" in notes and "not confirmed" in notes
 
 
 def test_measured_throughput_bounds_only_downstream(tmp_path: Path) -> None:
-    """Its upstream is a share of the downstream: 1.5 Gbps, where a core can carry 8."""
+    """A search keeps the upstream at a share of the downstream: its 1.5 Gbps do not bound the 8 of
+    a core."""
     slow = POINT | {"gbps": {"downstream": 10.0, "upstream": 1.5, "total": 11.5}}
     files = {"pipeline": PIPELINE, "throughput": THROUGHPUT | {"results": [slow]}}
     machine = store(tmp_path, **files)
@@ -147,7 +150,7 @@ def test_measured_throughput_bounds_only_downstream(tmp_path: Path) -> None:
 
 
 def test_throughput_scales_with_clock_and_modems(tmp_path: Path) -> None:
-    """15 Gbps at 3.6 GHz are 12.5 at the 3 GHz of the pipeline's file, and 10 with 3,000 modems."""
+    """15 Gbps at 3.6 GHz are 12.5 at 3 GHz. 3,000 modems take 1.25 times the cycles: 10 Gbps."""
     faster = THROUGHPUT | {"host": HOST | {"core_hz": 3.6e9}}
     machine = store(tmp_path, pipeline=PIPELINE, throughput=faster, cost=COST)
     actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
@@ -161,18 +164,18 @@ def test_throughput_scales_with_clock_and_modems(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("workers", "limit"),
+    ("workers", "note"),
     [
         (1, "one core carried both ways at once"),
         (2, "one core each way"),
         (3, "3 cores carried its rates"),
     ],
 )
-def test_cores_that_carried_the_throughput(workers: int, limit: str, tmp_path: Path) -> None:
+def test_cores_that_carried_the_throughput(workers: int, note: str, tmp_path: Path) -> None:
     trials = [{"busy_share": [0.5] * workers}]
     machine = store(tmp_path, throughput=THROUGHPUT | {"results": [POINT | {"trials": trials}]})
     actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    assert limit in " ".join(actual["outside_what_was_measured"])
+    assert note in " ".join(actual["outside_what_was_measured"])
 
 
 @pytest.mark.parametrize(
@@ -214,10 +217,10 @@ def test_extrapolations_are_reported(tmp_path: Path) -> None:
     machine = store(tmp_path, pipeline=PIPELINE)
     options = ("--groups", "2ofdm-32sc-qam:4Gbps/1Gbps", "--modems", "900", "--crypto", "none")
     actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
-    limits = " ".join(actual["outside_what_was_measured"])
+    notes = " ".join(actual["outside_what_was_measured"])
     for words in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
                   "memory: unknown"):  # fmt: skip
-        assert words in limits
+        assert words in notes
     assert actual["memory_gib"] is None
 
 
@@ -227,8 +230,8 @@ def test_memory_of_pipeline_file(modems: int, tmp_path: Path) -> None:
     options = ("--groups", "6ofdm:8Gbps/1Gbps", "--modems", str(modems))
     actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
     assert actual["memory_gib"] == pytest.approx(4 + 16 / 4)
-    limits = " ".join(actual["outside_what_was_measured"])
-    assert ("memory for 900 modems: that of 300" in limits) == (modems == 900)
+    notes = " ".join(actual["outside_what_was_measured"])
+    assert ("memory for 900 modems: that of 300" in notes) == (modems == 900)
 
 
 def without(whole: Json, *keys: str) -> Json:
