@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests variables in a configuration, and edits that keep its lines and comments."""
+"""Tests vcmts.pod.text: variables and maps are set in a configuration; other lines stay."""
 
 import re
 
@@ -88,7 +88,7 @@ def test_lines_and_comments_are_kept() -> None:
     assert read["rate_limit"] == "10 Gbps"
 
 
-def test_errors_have_lines() -> None:
+def test_unset_variables_are_reported_with_lines() -> None:
     mistakes = text.replace_variables(document(), {"ONE": "1"})
     assert [mistake.split(": found")[0] for mistake in mistakes] == [
         "vcmts.yaml:4: ports.network.device",
@@ -96,8 +96,7 @@ def test_errors_have_lines() -> None:
     ]
 
 
-def test_value_is_one_scalar() -> None:
-    """Also if the value has YAML syntax."""
+def test_value_with_yaml_syntax_is_one_scalar() -> None:
     doc = document('a: ${X}\nb: ["${X}", 1]\n')
     hostile = "1, c: 2}\n# \"'\u2028&*!|>%@`: - "
     assert text.replace_variables(doc, {"X": hostile}) == []
@@ -120,7 +119,7 @@ def test_any_value_is_read_back(value: str) -> None:
     assert read == {"a": value.strip(), "b": {"c": value.strip()}}
 
 
-def test_maps_are_added_in_any_style() -> None:
+def test_map_is_set_in_any_style() -> None:
     doc = document()
     text.replace_variables(doc, CARDS)
     for number, item in enumerate(text.group_nodes(doc)):
@@ -131,7 +130,7 @@ def test_maps_are_added_in_any_style() -> None:
     assert [group["threads"] for group in groups] == [{"main_core": n} for n in range(3)]
     assert [group["service_group"] for group in groups] == [1, 2, 3]
     assert read["threads"] == {"layout": "combined2"} and read["rate_limit"] == "10 Gbps"
-    # only the third added a line
+    # Only the third group, a block map without `threads`, has a line more.
     lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines()) + 1
     for number, line in enumerate(lines, start=1):
@@ -187,11 +186,12 @@ def test_invalid_configuration_is_refused(written: str, why: str) -> None:
         document(written)
 
 
-@pytest.mark.parametrize("levels", [64, 1100, 200_000])
+@pytest.mark.parametrize("nested", [64, 1100, 200_000])
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ("{a: ", "}")])
-def test_nesting_is_limited(levels: int, opens: str, closes: str) -> None:
-    """Each level is a recursive call. Recursion in libyaml would crash Python."""
-    deep = f"a: ${{A}}\nb: {opens * levels}1{closes * levels}\n"
+def test_nesting_is_limited(nested: int, opens: str, closes: str) -> None:
+    """Each level is a recursive call, of libyaml too, which would crash Python. `nested`: levels
+    below the root map."""
+    deep = f"a: ${{A}}\nb: {opens * nested}1{closes * nested}\n"
     why = "vcmts.yaml:2: found maps and lists in more than 64 levels, allowed: 64"
     with pytest.raises(PodError, match=re.escape(why)):
         document(deep)
@@ -219,7 +219,7 @@ def test_anchors_and_tags_are_kept(written: str, value: str) -> None:
     assert doc.written().count("\n") == written.count("\n")
 
 
-def test_map_is_not_added_to_other_nodes() -> None:
+def test_map_is_not_set_in_scalar_or_alias() -> None:
     for written, why in (
         ("service_groups: [1]\n", "found no map of keys"),
         ("t: &t {main_core: 1}\nthreads: *t\n", "vcmts.yaml:2: threads: found an alias"),
