@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests measured watts: copied RAPL counters of the kernel, and the output of commands."""
+"""Tests measured watts: RAPL counters in a folder like the kernel's, and output of commands."""
 
 import os
 import time
@@ -21,16 +21,16 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def write_zone(self, zone: str, name: str, energy: int | str, limit: int | str = RANGE) -> None:
+    def write_zone(self, zone: str, name: str, energy: int | str, wrap: int | str = RANGE) -> None:
         folder = self.root / zone
         folder.mkdir(exist_ok=True)
-        for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", limit)):
+        for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", wrap)):
             (folder / key).write_text(f"{value}\n")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Two packages, and zones that are not counted: parts of packages, and of other drivers."""
+    """Two packages, and zones that are not counted: cores, platform (psys), another driver's."""
     tree = Tree(tmp_path)
     tree.write_zone("intel-rapl:0", "package-0", 1_000_000)
     tree.write_zone("intel-rapl:1", "package-1-die-0", 500_000)
@@ -67,6 +67,7 @@ def test_counter_that_may_have_wrapped_twice(tree: Tree) -> None:
     assert rapl.sample(131.0).watts == 0
     result = rapl.sample(131.0 + 132.0)
     assert result.watts is None and "twice" in result.reason
+    # Sampling has restarted.
     assert rapl.sample(264.0).reason == FIRST_READING
 
 
@@ -100,7 +101,7 @@ def test_invalid_files_have_a_reason(tree: Tree, key: str, text: str, reason: st
     path.write_text(text)
     result = rapl.sample(1.0)
     assert result.watts is None and reason in result.reason and str(tree.root) in result.reason
-    # The next reading covers the failed one: 3 s and 60 J since the one before.
+    # After a failed reading, the mean is since the last good one: 60 J in 3 s.
     path.write_text(good)
     tree.write_zone("intel-rapl:0", "package-0", 61_000_000)
     assert rapl.sample(3.0).watts == pytest.approx(20.0)
@@ -240,10 +241,10 @@ def test_failed_command_has_a_reason(arguments: list[str], reason: str) -> None:
 
 @pytest.mark.parametrize("redirected", ["", ">&-"])
 def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected: str) -> None:
-    """Also if it has closed its output."""
+    """`redirected`: also if it has closed its stdout."""
     note = tmp_path / "child"
     script = f"sleep 1000 {redirected} & echo $! > {note}; exec {redirected}; wait"
-    # Longer times follow for slow machines, on which the shell does not write in time.
+    # On a slow machine, the shell may need a longer timeout to write the PID of its child.
     for seconds in (0.5, 5, 60):
         result = run_command(["sh", "-c", script], seconds)
         assert result.reason == "sh: took too long"
@@ -256,8 +257,8 @@ def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected:
     assert not alive(child)
 
 
-def test_command_of_another_user_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only root may kill the process group of a set-user-ID program such as sudo."""
+def test_command_that_may_not_be_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as sudo, which becomes root: killpg() fails, the reading is as for other commands."""
 
     def refuse(*_: int) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -303,7 +304,8 @@ class Clock:
 
 
 def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """40 W of packages, 300 and then 200 W of the server. The next reading covers a failed one."""
+    """40 W of packages, 300 and then 200 W of the server. The watts after a
+    failed reading count for its time, too."""
     readings = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
     monkeypatch.setattr(measured, "run_command", lambda arguments: next(readings))
     clock = Clock()
@@ -323,7 +325,7 @@ def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_joules_across_a_gap_are_unknown(tree: Tree) -> None:
-    """The energy between two counters that cannot be compared is not known."""
+    """After two counters that cannot be compared, the key is missing for good."""
     clock = Clock()
     joules = Joules(Sampler(None, tree.root), clock)
     assert joules() == {"cpu": 0.0}

@@ -151,7 +151,7 @@ class Joules:
 
     "platform" takes the last watts for the whole time since the good sample before. A key is
     missing if the last sample failed, and from then on after a gap in RAPL's counters. `reasons`
-    keeps the first failure of a key.
+    keeps the first failure of a key, or its gap.
     """
 
     def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
