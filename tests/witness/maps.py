@@ -168,12 +168,12 @@ class Validator:
         else:
             start, before = seen.end + _ahead(seen.end, map_.alloc_start), seen.ack
         if start < seen.end:
-            raise MapError(f"begins {seen.end - start} minislots before the MAP before it ends")
+            raise MapError(f"begins {seen.end - start} minislots before the previous MAP ends")
         if (start - seen.first) % channel.frame_minislots:
             raise MapError(f"minislot {start} begins no frame")
         ack = start + _ahead(start, map_.ack_time)
         if ack > start:
-            raise MapError(f"acknowledges what is {ack - start} minislots ahead")
+            raise MapError(f"ack time is {ack - start} minislots ahead of the alloc start")
         if before is not None and ack < before:
             raise MapError(f"ack time goes back by {before - ack}")
         self.gaps += start - seen.end
@@ -215,7 +215,7 @@ class Validator:
             return
         account = self.accounts.get(flow.name, Account())
         if account.most < max(least, 1):
-            raise MapError(f"{flow.name}: granted {size} bytes, of {account.most} it asked for")
+            raise MapError(f"{flow.name}: granted {size} bytes, requested {account.most}")
         account.most -= max(least, 1)
         account.least = max(account.least - size, 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the independent decoder's MAPs: a capture, round trips, broken rules, accounts."""
+"""Tests MAPs of witness, independent of src/wire: a capture, round trips, rules, requests."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -34,7 +34,9 @@ from witness.maps import (
     write,
 )
 
+# The body of a captured MAP of version 1.
 REAL = bytes.fromhex("0100040001556601015564710004000AFFFCC000FFFC4028FFFC41270001C140")
+# A valid MAP: request region, two grants, idle minislots, a pending grant, an acknowledgement.
 BUSY = Map(
     version=5,
     channel=9,
@@ -74,7 +76,7 @@ def test_real_map_is_read() -> None:
 
 
 def test_captured_maps_are_valid() -> None:
-    """All MAPs of its MAP pseudowire in order: 320 minislots each, with small gaps."""
+    """The capture's MAPs in order: 320 minislots each, with gaps of less than 3 on average."""
     checks = Validator({1: Channel()})
     for record in read_pcap(capture("rpd-session.pcap")).records:
         try:
@@ -190,14 +192,15 @@ def test_grants_reduce_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requested", "fits"), [(480, True), (433, True), (432, False), (0, False)]
+    ("requested", "allowed"), [(480, True), (433, True), (432, False), (0, False)]
 )
-def test_grant_may_only_round_up(requested: int, fits: bool) -> None:
+def test_grant_may_only_round_up(requested: int, allowed: bool) -> None:
+    """A grant of 480 bytes: a request of 432 needs a minislot less."""
     validator = make_validator(a=requested, b=1000)
-    if fits:
+    if allowed:
         validator.take(BUSY)
     else:
-        with pytest.raises(MapError, match=f"of {requested} it asked for"):
+        with pytest.raises(MapError, match=f"granted 480 bytes, requested {requested}"):
             validator.take(BUSY)
 
 
@@ -210,11 +213,11 @@ def alone(sid: int, minislots: int, **changes: int) -> Map:
 def test_grants_on_all_channels_reduce_the_request() -> None:
     validator = make_validator(a=900)
     validator.take(alone(100, 10))
-    validator.take(alone(100, 10, channel=10))  # 450 and 450, each rounded up
+    validator.take(alone(100, 10, channel=10))  # 450 bytes each, in 10 minislots of 48
     assert validator.accounts["a"] == Account(900 - 2 * 433, 0)
-    with pytest.raises(MapError, match="a: granted 96 bytes, of 34 it asked for"):
+    with pytest.raises(MapError, match="a: granted 96 bytes, requested 34"):
         make_validator(a=900 - 866).take(alone(100, 2))
-    with pytest.raises(MapError, match="a: granted 96 bytes, of 34"):
+    with pytest.raises(MapError, match="a: granted 96 bytes, requested 34"):
         validator.take(alone(100, 2, alloc_start=1100))
 
 
@@ -223,14 +226,14 @@ def test_end_of_round_clears_rounding() -> None:
     validator.take(alone(100, 10))
     assert validator.accounts["a"] == Account(17, 0)
     assert validator.end_round() == []
-    with pytest.raises(MapError, match="a: granted 48 bytes, of 0"):
+    with pytest.raises(MapError, match="a: granted 48 bytes, requested 0"):
         validator.take(alone(100, 1, alloc_start=1100))
 
 
-def test_unserved_flows_are_reported() -> None:
+def test_flow_without_pending_grant_is_reported() -> None:
     validator = make_validator(a=481, c=5)
     validator.take(replace(alone(100, 10), pending=(Element(102, 13, 100),)))
-    assert validator.end_round() == ["a"]  # 10 minislots have 480 bytes
+    assert validator.end_round() == ["a"]  # a byte of 481 is left
     validator = make_validator(a=481, c=5)
     validator.forget("c")
     validator.take(replace(alone(100, 10), pending=(Element(100, 13, 100),)))
@@ -239,6 +242,7 @@ def test_unserved_flows_are_reported() -> None:
 
 
 def test_round_covers_channels_with_maps() -> None:
+    """A flow whose channels had no MAP in the round keeps its requests."""
     validator = make_validator(c=5)
     validator.take(replace(alone(100, 1), channel=10, elements=(Element(0, 13, 0, 100),)))
     assert validator.end_round() == []
@@ -278,11 +282,11 @@ def test_unsolicited_grants_need_no_request() -> None:
         ({"channel": 11}, "channel 11"),
         ({"ucd_count": 4}, "UCD count 4"),
         ({"alloc_start": 1099}, "1 minislots before"),
-        ({"alloc_start": 1000}, "100 minislots before"),
+        ({"alloc_start": 1000}, "100 minislots before the previous MAP ends"),
         ({"alloc_start": 1101}, "begins no frame"),
         ({"minislots": 99}, "a frame has 50"),
         ({"ack_time": 399}, "back by 1"),
-        ({"ack_time": 1101}, "1 minislots ahead"),
+        ({"ack_time": 1101}, "1 minislots ahead of the alloc start"),
         ({"ack_time": 1100}, ""),
         ({"pending": (Element(104, 13, 100),)}, "SID 104"),
         ({"elements": (Element(104, 13, 0, 100),)}, "SID 104"),
@@ -317,6 +321,7 @@ def test_size_of_grant_is_limited() -> None:
 def test_minislot_count_wraps() -> None:
     validator = make_validator(a=10000, b=10000)
     validator.take(replace(BUSY, alloc_start=0xFFFFFFCE, ack_time=0xFFFFFF00))
-    grants = validator.take(replace(BUSY, alloc_start=100, ack_time=0))  # 50, and a gap of a frame
+    # The MAP before ends at minislot 50; a gap of a frame follows.
+    grants = validator.take(replace(BUSY, alloc_start=100, ack_time=0))
     assert [grant.minislot for grant in grants] == [(1 << 32) + 106, (1 << 32) + 116]
     assert (validator.gaps, validator.maps) == (50, 2)
