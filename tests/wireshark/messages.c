@@ -7,6 +7,7 @@
 #include "wire/map.h"
 #include "wire/ucd.h"
 
+/* Parts of a UCD, and the numbers of each. */
 enum part {
 	FIELD, /* field, value */
 	BURST, /* TLV type, IUC */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs and UCDs written by src/wire (through messages.c), as whole DOCSIS frames."""
+"""MAPs and UCDs written by src/wire (through messages.c), as whole DOCSIS frames for tshark."""
 
 import ctypes
 import subprocess
@@ -39,8 +39,11 @@ def _uint32_array(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:
 def map_frame(
     version: int, head: tuple[int, ...], elements: Sequence[tuple[int, int, int]]
 ) -> bytes:
-    """`head`: channel, UCD count, alloc start, ack time, four back-offs. `elements`: SID, IUC,
-    offset each. Empty when src/wire rejects the MAP."""
+    """A MAP as a frame. Empty when src/wire rejects the MAP.
+
+    `version`: of the message, 1 or 5. `head`: channel, UCD count, alloc start, ack time, four
+    back-offs. `elements`: SID, IUC, offset each.
+    """
     out = ctypes.create_string_buffer(FRAME_MAX)
     numbers = _uint32_array([*chain.from_iterable(elements)])
     function = load_library().map_frame
@@ -51,14 +54,16 @@ def map_frame(
 
 
 def map_verdict(version: int, body: bytes) -> int:
-    """The enum map_verdict of src/wire for the body of a MAP: 0 when it is valid."""
+    """The enum map_verdict of map_read(), then of map_check(), for a MAP's body. 0: valid."""
     verdict: int = load_library().map_verdict(version, body, ctypes.c_size_t(len(body)))
     return verdict
 
 
 @dataclass
 class Ucd:
-    """A UCD to be written. `type`: its message type; `parts`: added by add()."""
+    """A UCD to write. `type`: message type 2, 29, 35 or 51. `count`: UCD count. `ticks`: minislot
+    size in 6.25 us, 0 for OFDMA. `downstream`: channel ID. add() fills `parts`.
+    """
 
     type: int
     channel: int
@@ -68,7 +73,7 @@ class Ucd:
     parts: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def add(self, kind: int, *numbers: int) -> None:
-        """Adds a part (enum part in messages.c) with up to three numbers."""
+        """Adds a part with one to three numbers; enum part in messages.c has their meaning."""
         first, second, third = (*numbers, 0, 0)[:3]
         self.parts.append((kind, first, second, third))
 
