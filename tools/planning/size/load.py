@@ -14,7 +14,7 @@ from vcmts.run.rates import UPSTREAM_SHARE
 # Bytes per packet on the wire in addition to the Ethernet frame without CRC: CRC, preamble, gap.
 WIRE = 4 + 8 + 12
 # A packet in a DEPI or UEPI tunnel has DEPI_PACKET more bytes: CRC, a MAC header of 17 (privacy and
-# DSID), two segment table entries of 2.
+# DSID), about two segment table entries of 2.
 DEPI_PACKET = 4 + 17 + 4
 # Tunnel frames are full, MTU 1500: 1,470 bytes of payload need 1,538 bytes on the wire, as IPv4,
 # L2TPv3 and PSP take 30 bytes, and Ethernet 14 + WIRE.
@@ -53,7 +53,7 @@ class Server:
     crypto_gbps: float | None = None  # downstream, of all crypto devices per socket
     # For some service groups, which need as many cores as the others. None: no devices.
     crypto_devices: Devices | None = None
-    interfaces: int | None = None  # virtual functions
+    interfaces: int | None = None  # virtual functions, or interfaces of a cloud instance
     nic_gbps: float | None = None  # total of both directions, as clouds limit it
     interface_mpps: float | None = None  # per interface, total of both directions
     shared_ports: str = ""  # one of SHARED_PORTS; "": each service group has its own ports
@@ -102,7 +102,7 @@ class Receivers:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the service groups use of a server. Standby groups use cores, memory and interfaces."""
+    """What the service groups use of a server. Standby groups use cores, memory, own interfaces."""
 
     counts: tuple[int, ...]  # active groups per kind
     standby: int

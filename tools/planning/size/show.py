@@ -45,6 +45,7 @@ def factor_chain(question: Question, costs: Costs, curve: Curve, share: float, a
 def rate_steps(
     question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
 ) -> list[str]:
+    """The calculation of a group's rates, a text per step; the other *_steps() are the same."""
     rules, server = question.rules, question.server
     at_once = max(1, -(-sum(used.counts) // server.sockets))
     down = costs.downstream

@@ -120,8 +120,8 @@ def base_values(base: Profile, sweep_key: str) -> set[int]:
 
 
 def points(base: Profile, keys: list[str], full: bool) -> list[Point]:
-    """The points to measure, each once, in order of modems. `keys`: of SWEEPS. Each sweep includes
-    the base's own value."""
+    """The points to measure, each once, in order of modems. `keys`: of SWEEPS. A sweep of a
+    profile's number includes the base's own."""
     sweeps: dict[Point, list[tuple[str, int]]] = {}
     for key in keys:
         sweep = SWEEPS[key]

@@ -30,7 +30,7 @@ SETTLE_SECONDS = 0.02  # until the governor has followed; workers have when powe
 
 @dataclass(frozen=True)
 class Plane:
-    """Both programs, ready for trials. Methods raise ProgramError if vcmtsd refuses or fails."""
+    """Both programs, ready for trials. Requests to vcmtsd raise ProgramError if they fail."""
 
     ask: transport.Ask
     control: Client
