@@ -3,7 +3,6 @@
 import fs from "fs";
 
 const version = JSON.parse(fs.readFileSync("package.json")).dependencies["@grafana/schema"];
-const version = JSON.parse(fs.readFileSync("package.json")).dependencies["@grafana/schema"];
 const whole = {
   $schema: "http://json-schema.org/draft-07/schema#",
   $comment: `Made by devtools/grafana/schema/build of @grafana/schema ${version}, Apache-2.0`,

@@ -27,6 +27,7 @@ WIDTH = 24
 needs_types = pytest.mark.skipif(
     not SCHEMA.exists(), reason="Grafana's types are not installed: devtools/install-deps grafana"
 )
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 # A Prometheus query, which Grafana's types do not define.
 TARGET = {
     "type": "object",
@@ -187,6 +188,32 @@ def test_deleted_schema_is_generated_again(tmp_path: Path) -> None:
         done = subprocess.run([tool / "build"], env=environment, capture_output=True, text=True)
         assert (done.returncode, "npm ci failed" in done.stderr) == (status, status == 1)
         (made / "schema.json").unlink(missing_ok=True)
+
+
+@needs_node
+@pytest.mark.parametrize("module", ["build.mjs", "schema/combine.mjs"])
+def test_node_parses_modules(module: str) -> None:
+    done = run(["node", "--check", CHECKOUT / "devtools" / "grafana" / module])
+    assert done.status == 0, done.stdout + done.stderr
+
+
+@needs_node
+def test_schemas_are_combined(tmp_path: Path) -> None:
+    tool = CHECKOUT / "devtools" / "grafana" / "schema"
+    shutil.copy(tool / "package.json", tmp_path)
+    for part in ("graph", "stat"):
+        root = {"description": "a type", "default": 1, "$ref": "#/definitions/T"}
+        schema = {"definitions": {"Root": root, "T": {"type": "string"}}}
+        (tmp_path / f"schema-{part}.json").write_text(json.dumps(schema))
+    command = ["node", tool / "combine.mjs", "graph", "stat"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "schema.json").read_text())["definitions"] == {
+        "graph.Root": {"$ref": "#/definitions/graph.T"},
+        "graph.T": {"type": "string"},
+        "stat.Root": {"$ref": "#/definitions/stat.T"},
+        "stat.T": {"type": "string"},
+    }
 
 
 def test_folder_has_only_dashboards() -> None:
