@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Panels that both directions of a service group have."""
+"""Graphs that the downstream and the upstream sections of the service groups' dashboard share.
+
+`direction` is a label's value: downstream or upstream.
+"""
 
 from collections.abc import Iterator
 
 from boards.panels import Panel, Query, graph
 from boards.queries import Scope
 
+# NAME in the metrics vcmts_downstream_encrypted_NAME_frames_total and
+# vcmts_upstream_decrypted_NAME_frames_total.
 CIPHERS = ("aes_128", "aes_256", "des")
 
 
 def cycles(scope: Scope, direction: str, packets: str) -> Panel:
-    """Cycles per packet of each stage; `packets`: metric that counts the packets."""
+    """Cycles per packet of each stage. `packets`: the counter of the direction's packets, which has
+    no label `direction`."""
     selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Cycles by stage",
@@ -27,6 +33,7 @@ def cycles(scope: Scope, direction: str, packets: str) -> Panel:
 
 
 def latency(scope: Scope, direction: str) -> Panel:
+    """Quantiles from the receive stage to transmission. Empty without vcmtsd run --latency."""
     selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Latency",
@@ -39,7 +46,8 @@ def latency(scope: Scope, direction: str) -> Panel:
     )
 
 
-def receive_effort(scope: Scope, direction: str) -> Iterator[Panel]:
+def poll_statistics(scope: Scope, direction: str) -> Iterator[Panel]:
+    """Polls of the packet source by result, and packets per lookup of modems."""
     selected = scope.with_matchers(f'direction="{direction}"')
     yield graph(
         "Polls",

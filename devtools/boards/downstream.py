@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from boards.directions import CIPHERS, cycles, latency, receive_effort
+from boards.directions import CIPHERS, cycles, latency, poll_statistics
 from boards.panels import Panel, Query, bars, graph
 from boards.queries import Scope
 
@@ -258,7 +258,7 @@ def downstream(scope: Scope) -> dict[str, list[Panel]]:
             drops(scope),
         ],
         "Downstream: from the port to the queues": [
-            *receive_effort(scope, "downstream"),
+            *poll_statistics(scope, "downstream"),
             *first_stages(scope),
         ],
         "Downstream: queues and channels": [*queues(scope), priorities(scope), *bonding(scope)],

@@ -14,8 +14,11 @@ from boards.panels import ORANGE, RED, Panel, Part, Query, Section, board, lates
 from boards.queries import Scope, dropped_rate
 from boards.upstream import UP, upstream
 
-# A value of the variable is the label matchers of a group; its text is a label that QUERY adds.
-# `raw` keeps Grafana from escaping the quotation marks.
+# The variable `group` has an option per service group. An option's value is the label matchers of
+# the group; its text is the label `at`, which QUERY adds. REGEX reads both from a sample such as
+# {at="1 of HOST",instance="HOST",service_group="1"} 1. Its labels are sorted by name.
+# `raw` keeps Grafana from escaping the quotation marks. GROUP is for sections that repeat per
+# group: there `group` is one group. Elsewhere the matchers of several groups match nothing.
 GROUP = Scope("${group:raw}")
 QUERY = (
     "query_result(label_join(count by (instance, service_group) (vcmts_service_group_info),"
@@ -25,10 +28,12 @@ REGEX = r'/\{at="(?<text>[^"]*)", ?(?<value>.*)\}/'
 
 
 def section(title: str) -> Section:
+    """A section that repeats per selected group."""
     return Section(f"Group $group: {title}", repeat="group")
 
 
-def now() -> Iterator[Part]:
+def latest_values() -> Iterator[Part]:
+    """The section `now`: rates, counts and the delay at present."""
     yield section("now")
     for name, title in ((DOWN, "Downstream"), (UP, "Upstream")):
         yield latest(
@@ -66,6 +71,7 @@ def now() -> Iterator[Part]:
 
 
 def parts(sections: dict[str, list[Panel]]) -> Iterator[Part]:
+    """A section per title, followed by its panels."""
     for title, panels in sections.items():
         yield section(title)
         yield from lay_out(panels)
@@ -77,5 +83,5 @@ def group() -> Dashboard:
         "OpenVCMTS: service groups",
         "Both directions of the selected service groups, in the order of the stages.",
         [variable("group", "Service groups", QUERY).regex(REGEX).multi(True)],
-        [*now(), *parts(downstream(GROUP) | upstream(GROUP))],
+        [*latest_values(), *parts(downstream(GROUP) | upstream(GROUP))],
     )

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from boards.directions import CIPHERS, cycles, latency, receive_effort
+from boards.directions import CIPHERS, cycles, latency, poll_statistics
 from boards.panels import Panel, Query, graph
 from boards.queries import Scope
 
@@ -229,7 +229,7 @@ def upstream(scope: Scope) -> dict[str, list[Panel]]:
             drops(scope),
         ],
         "Upstream: from the port to bursts": [
-            *receive_effort(scope, "upstream"),
+            *poll_statistics(scope, "upstream"),
             *reception(scope),
         ],
         "Upstream: from segments to frames": [*reassembly(scope), *requests(scope)],

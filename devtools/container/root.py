@@ -12,6 +12,7 @@ from container.choose import LIBRARIES, Choice
 from container.contents import Contents, MistakeError, is_elf, matches
 from container.packages import run
 
+# The Containerfile and the Helm chart name this user, too.
 USER = 10001
 # Group 0, as OpenShift runs containers with any user and this group.
 PASSWD = f"""root:x:0:0:root:/run/vcmts:/usr/sbin/nologin
@@ -21,6 +22,7 @@ nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 GROUP = "root:x:0:\nnogroup:x:65534:\n"
 # Folders that no file creates: for mounts, and for programs.
 FOLDERS = "dev etc/vcmts/config etc/vcmts/secret proc run/vcmts sys tmp usr/bin usr/sbin var/tmp"
+# The health check, which the Containerfile names; its source is deploy/container/health.
 HEALTH = "usr/libexec/vcmts/health"
 
 
@@ -56,8 +58,8 @@ def copy_chosen(choice: Choice, root: Path) -> None:
 
 
 def link_equal_copyrights(root: Path) -> None:
-    """Replaces copyright files by links to the first equal one. Packages of one source have equal
-    ones."""
+    """Replaces copyright files by links to the first equal one, by name of the package. Packages of
+    one source have equal ones."""
     by_size: dict[int, list[Path]] = {}
     for file in sorted(root.glob("usr/share/doc/*/copyright")):
         if file.is_symlink() or file.parent.is_symlink():
@@ -73,8 +75,8 @@ def link_equal_copyrights(root: Path) -> None:
 
 
 def installed_files(installed: Path, prefix: str, contents: Contents) -> Iterable[tuple[Path, str]]:
-    """Files of `meson install` that contents.toml does not omit, and their paths in the image,
-    where the prefix is usr."""
+    """Files below `installed` (DESTDIR of `meson install`) that contents.toml does not omit, and
+    their paths in the image. `prefix` has no leading slash; usr replaces it."""
     for path in sorted(installed.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             continue
@@ -85,7 +87,8 @@ def installed_files(installed: Path, prefix: str, contents: Contents) -> Iterabl
 
 
 def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path) -> list[str]:
-    """Copies these files. Returns their paths in the image. Raises MistakeError without vcmtsd."""
+    """Copies the files of installed_files() to `root`. Returns their paths in it. Raises
+    MistakeError if vcmtsd is not among them."""
     names = []
     for path, name in installed_files(installed, prefix, contents):
         copy(path, root / name)
@@ -103,8 +106,8 @@ def strip(root: Path, names: Iterable[str]) -> None:
 
 
 def compile_python(root: Path) -> None:
-    """Compiles with the image's Python, which must run on this CPU. The bytecode contains no times,
-    and Python does not compare it with the source."""
+    """Compiles with the image's Python: the image must have this machine's architecture. The
+    bytecode contains no times, and Python does not compare it with the source."""
     interpreter = next(root.glob("usr/bin/python3.[0-9]*"), None)
     loader = next((root / LIBRARIES).glob("ld-linux-*.so.*"), None) or next(
         root.glob("usr/lib/ld-linux-*.so.*"), None
