@@ -205,7 +205,7 @@ def test_schemas_are_combined(tmp_path: Path) -> None:
         root = {"description": "a type", "default": 1, "$ref": "#/definitions/T"}
         schema = {"definitions": {"Root": root, "T": {"type": "string"}}}
         (tmp_path / f"schema-{part}.json").write_text(json.dumps(schema))
-    command = ["node", tool / "combine.mjs", "graph", "stat"]
+    command = ["node", str(tool / "combine.mjs"), "graph", "stat"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "schema.json").read_text())["definitions"] == {
