@@ -99,7 +99,10 @@ def try_all(
 
 
 def bench_of(area: str, tests: list[Test], whole: Tree, record: Record, end_to_end: bool) -> Bench:
+    """Raises MistakeError if none of the unit tests `tests` is for the area."""
     bench = Bench(whole, [t for t in tests if belongs(t, area)], record, environment(CHECKOUT))
+    if not bench.tests:
+        raise MistakeError(f"area {area}: no unit tests; see TEST_FOLDERS in mutation/trees.py")
     if end_to_end and area in END_TO_END_TESTS:
         bench.end_to_end = end_to_end_test(area)
     return bench

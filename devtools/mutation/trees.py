@@ -16,9 +16,9 @@ from pathlib import Path
 from mutation.choose import MistakeError
 
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
-# Top folders besides src. Their tests use several areas of src and belong to none.
+# Folders beside src. A test with code of theirs contains several areas of src and belongs to none.
 TOPS = ("traffic", "bench")
-# Areas that most test programs contain. Their tests are those in these folders of tests/unit.
+# Areas whose code is in most test programs. Only tests in these folders of tests/unit are theirs.
 TEST_FOLDERS = {
     "log": ("platform/log",),
     "scheduler": ("scheduler",),
@@ -29,8 +29,9 @@ TEST_FOLDERS = {
     "control": ("control",),
     "methods": ("control/methods",),
 }
-# Arguments of pytest that select an area's end-to-end tests.
+# The replays; an expression for -k must follow.
 REPLAYS = ("tests/e2e", "-m", "replay", "-k")
+# Arguments of pytest that select an area's end-to-end tests. Other areas have none.
 END_TO_END_TESTS = {
     "log": ("tests/e2e/deploy/test_service.py",),
     "scheduler": (*REPLAYS, "not upstream"),
@@ -47,10 +48,10 @@ class Test:
     name: str
     program: str  # path in the build folder: the test, or the program that `command` starts
     arguments: tuple[str, ...] = ()
-    areas: frozenset[str] = frozenset()  # areas of which it contains code
-    folder: str = ""  # its folder in tests/unit
+    areas: frozenset[str] = frozenset()  # folders of src and TOPS of which it contains code
+    folder: str = ""  # of its source, below tests/unit
     command: tuple[str, ...] = ()  # runs in the tree instead of the program
-    directory: str | None = None
+    directory: str | None = None  # working directory without `command`; None: the build folder
     environment: dict[str, str] = field(default_factory=dict, compare=False)
 
     def command_line(self, tree: "Tree") -> list[str]:
@@ -61,6 +62,7 @@ class Test:
 
 
 def run(command: list[str], directory: Path) -> str:
+    """Runs a command and returns its output. Raises MistakeError if it fails."""
     done = subprocess.run(
         command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -80,6 +82,7 @@ class Tree:
         return self.path / "build"
 
     def ninja(self, targets: list[str], jobs: int = 1) -> bool:
+        """Builds targets. Returns False if that fails."""
         done = subprocess.run(
             ["ninja", "-C", str(self.build), "-j", str(jobs), *targets],
             stdout=subprocess.DEVNULL,
@@ -97,7 +100,8 @@ def files_of(checkout: Path) -> list[str]:
 
 
 def copy_changed(checkout: Path, tree: Path) -> None:
-    """Copies changed files to the tree and removes others. Does not touch equal files."""
+    """Copies changed files to the tree and does not touch equal ones. Removes files that are not
+    in the checkout from the folders of code and tests."""
     names = files_of(checkout)
     for name in names:
         source, target = checkout / name, tree / name
@@ -129,7 +133,8 @@ def whole_tree(checkout: Path, copies: Path) -> Tree:
 
 
 def worker_tree(whole: Tree, number: int) -> Tree:
-    """Copies `whole` with its build, which stays valid, as its paths are relative."""
+    """Copies `whole` with its build. Paths of sources are relative: ninja compiles those of the
+    copy. Other paths, such as those of test data, are absolute: they are those of `whole`."""
     tree = Tree(whole.path.parent / f"worker-{number}")
     shutil.rmtree(tree.path, ignore_errors=True)
     # copytree() keeps file times, so that ninja has nothing to build.
@@ -196,7 +201,7 @@ def belongs(test: Test, area: str) -> bool:
 
 
 def end_to_end_test(area: str) -> Test:
-    """All end-to-end tests of the area as one test."""
+    """All end-to-end tests of the area, which must be in END_TO_END_TESTS, as one test."""
     return Test(
         "end to end",
         "src/vcmtsd",
@@ -207,6 +212,7 @@ def end_to_end_test(area: str) -> Test:
 
 
 def environment(checkout: Path) -> dict[str, str]:
+    """This process's environment, and the folder of captures, which a copy would not find."""
     captures = checkout.parent / "shared" / "captures"
     found = {"VCMTS_CAPTURES": str(captures)} if captures.is_dir() else {}
     return {**found, **os.environ}

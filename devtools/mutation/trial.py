@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tries one mutant at a time: writes it into a copy, builds it, and runs the tests of its area.
 
-A mutant is also killed if a test exceeds its time limit. The limit is CPU time, which hardly
-depends on the machine's load, and the test without the mutant must then meet it.
+A mutant is also killed if a test exceeds its limits. The main limit is CPU time, which hardly
+depends on the machine's load; a limit of wall time stops tests that sleep. An exceeded limit counts
+only if the same test then meets the same limits without the mutant.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from pathlib import Path
 from mutation.operators import Mutant
 from mutation.trees import Test, Tree
 
+# Limit of a test: its time without a mutant * FACTOR + SECONDS.
 PROCESSOR_SECONDS, PROCESSOR_FACTOR = 2, 5
 WALL_SECONDS, WALL_FACTOR = 60, 40
 ATTEMPTS = 3  # with doubled limits, if the test without the mutant exceeds them too
@@ -40,7 +42,7 @@ class CommandResult:
     """Result of a command."""
 
     good: bool  # passed or skipped
-    late: bool = False  # exceeded a limit
+    late: bool = False  # exceeded a limit, or failed after it may have exceeded one
     processor: float = 0  # seconds
     wall: float = 0  # seconds
 
@@ -53,7 +55,7 @@ class Verdict:
     outcome: str
     by: str = ""  # the test that killed it, or an error
     seconds: float = 0
-    reason: str = ""
+    reason: str = ""  # from AREA.toml: why no test can kill it
 
     @property
     def is_unexplained(self) -> bool:
@@ -69,7 +71,8 @@ class Record:
     kills: dict[str, Counter[str]] = field(default_factory=dict)
 
     def worth(self, test: Test, mutant: Mutant) -> float:
-        """Estimated kills per second of CPU time. Tests named after the file start with more."""
+        """Estimated kills per second of CPU time. The estimate is
+        higher for tests whose names have words of the file's name."""
         kills = self.kills.get(mutant.file, Counter())
         stem = Path(mutant.file).stem.split("_")
         named = sum(word in test.name.split("_") for word in stem) / len(stem)
@@ -93,7 +96,8 @@ def run_command(
     wall: float,
     output: int = subprocess.DEVNULL,
 ) -> CommandResult:
-    """Runs a command with limits of CPU and wall time in seconds. `output`: file for its output."""
+    """Runs a command with limits in seconds: CPU time of each of its processes, wall time of all.
+    `output`: file descriptor for its output."""
     limit = math.ceil(processor)
     start = time.monotonic()
     child = subprocess.Popen(
@@ -110,9 +114,11 @@ def run_command(
     _, status, usage = os.wait4(child.pid, 0)
     timer.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
-    late = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+    good = child.returncode in (0, SKIPPED)
     used = usage.ru_utime + usage.ru_stime
-    return CommandResult(child.returncode in (0, SKIPPED), late, used, time.monotonic() - start)
+    # A command whose child the limit stopped ends with another status, such as 1 of pytest.
+    late = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL) or (not good and used > limit / 2)
+    return CommandResult(good, late, used, time.monotonic() - start)
 
 
 @dataclass
@@ -131,6 +137,7 @@ class Bench:
     def run(
         self, test: Test, tree: Tree, factor: float = 1, output: int = subprocess.DEVNULL
     ) -> CommandResult:
+        """Runs a test with its limits times `factor`. `output`: file descriptor."""
         processor = self.record.processor.get(test.name, 20) * PROCESSOR_FACTOR
         wall = self.record.wall.get(test.name, 20) * WALL_FACTOR
         return run_command(
@@ -191,7 +198,8 @@ class Bench:
     def try_mutant(
         self, mutant: Mutant, tree: Tree, text: bytes, with_end_to_end: bool = False
     ) -> Verdict:
-        """Tries a mutant. Restores the tree's file, even after an error."""
+        """Tries a mutant of `text`, the original contents of its file. Restores the file, even
+        after an error. The tree's programs stay those of the mutant."""
         start = time.monotonic()
         tree.write(mutant.file, mutant.apply(text))
         try:

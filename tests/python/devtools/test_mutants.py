@@ -222,6 +222,22 @@ def test_looping_test_is_stopped_by_processor_time(tmp_path: Path) -> None:
     assert (ended.good, ended.late) == (False, True)
 
 
+def test_looping_child_exceeds_the_limit_of_its_test(tmp_path: Path) -> None:
+    """The limit of CPU time stops the child only, so that the test may end with another status."""
+    script = "sh -c 'while :; do :; done'; exit 1"
+    ended = run_command(["sh", "-c", script], tmp_path, {"PATH": "/bin"}, 0.5, 30)
+    assert (ended.good, ended.late) == (False, True)
+    ended = run_command(["sh", "-c", "exit 1"], tmp_path, {"PATH": "/bin"}, 0.5, 30)
+    assert (ended.good, ended.late) == (False, False)
+
+
+def test_area_without_tests_is_an_error(tmp_path: Path) -> None:
+    test = Program("hcs", "hcs", areas=frozenset({"wire"}))
+    assert command.bench_of("wire", [test], Tree(tmp_path), Record(), False).tests == [test]
+    with pytest.raises(MistakeError, match="server: no unit tests"):
+        command.bench_of("server", [test], Tree(tmp_path), Record(), True)
+
+
 def test_sleeping_test_is_stopped_by_wall_time(tmp_path: Path) -> None:
     ended = run_command(["sleep", "300"], tmp_path, {}, 100, 0.1)
     assert (ended.good, ended.late) == (False, True)
