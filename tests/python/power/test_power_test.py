@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests how `make power-test` checks the output and transitions of its virtual machine."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from power.transitions import failures, transitions_by_case
+from vcmts.paths import CHECKOUT
 
 OUTPUT = [
     "ok: /modules/10-acpi-cpufreq.ko (loaded)",
@@ -51,3 +57,30 @@ def test_failed_output_fails() -> None:
     incomplete = [line for line in OUTPUT if "expected 1 1" not in line]
     assert failures(incomplete, LOGS) == ["3 lines `expected` for 2 cases"]
     assert failures(["end: 0 cases, 0 failed"], [b"", b""]) == ["0 lines `expected` for 0 cases"]
+
+
+def test_logs_of_the_previous_machine_are_ignored(tmp_path: Path) -> None:
+    """QEMU may end before it writes any."""
+    (tmp_path / "results.log").write_text("\n".join(OUTPUT) + "\n")
+    for number, log in enumerate(LOGS):
+        (tmp_path / f"cpu{number}.log").write_bytes(log)
+    text = (CHECKOUT / "devtools/power-test").read_text(encoding="utf-8")
+    found = re.search(r"^guest\(\) \{\n.*?^\}$", text, re.MULTILINE | re.DOTALL)
+    assert found
+    stubs = """
+        set -euo pipefail
+        folder=$1 PYTHON=$2
+        is_current() { :; }
+        build_guest() { :; }
+        run_machine() { echo unknown option; return 1; }
+        say() { echo "$@"; }
+    """
+    done = subprocess.run(
+        ["bash", "-c", f"{stubs}\n{found[0]}\nguest", "guest", str(tmp_path), sys.executable],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "the line `end` is missing" in done.stdout
+    assert "unknown option" in done.stdout
