@@ -159,7 +159,7 @@ k8s-test: test-deps ## test chart and image on a Kubernetes node; needs root and
 	@tests/k8s/run
 
 .PHONY: power-test
-power-test: ## test power management on emulated hardware: TPAUSE, acpi-cpufreq (1 minute; fetches 150 MB once)
+power-test: ## test power management on emulated hardware: TPAUSE, acpi-cpufreq (1 minute; fetches 50 MB once)
 	@devtools/install-deps power
 	@devtools/power-test
 
