@@ -45,6 +45,8 @@ END_TO_END_TESTS = {
 
 @dataclass(frozen=True)
 class Test:
+    """A unit test of meson, or with `command` the end-to-end tests of an area."""
+
     name: str
     program: str  # path in the build folder: the test, or the program that `command` starts
     arguments: tuple[str, ...] = ()
@@ -91,10 +93,12 @@ class Tree:
         return done.returncode == 0
 
     def write(self, file: str, text: bytes) -> None:
+        """Replaces the contents of a file. `file`: path in the tree."""
         (self.path / file).write_bytes(text)
 
 
 def files_of(checkout: Path) -> list[str]:
+    """Files that git tracks or does not ignore."""
     listing = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], checkout)
     return [name for name in listing.split("\0") if name and (checkout / name).is_file()]
 

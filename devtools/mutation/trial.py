@@ -29,7 +29,7 @@ ATTEMPTS = 3  # with doubled limits, if the test without the mutant exceeds them
 FIRST_TESTS = 2  # built and run before the others, as they kill most mutants
 # Limits of a mutant's memory and files (servers allocate memory in files), in bytes.
 LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={2 << 30}"]
-SKIPPED = 77
+SKIPPED = 77  # exit status of a skipped test
 OUTPUT_BYTES = 4000  # printed of a test that fails without a mutant
 
 
@@ -71,8 +71,8 @@ class Record:
     kills: dict[str, Counter[str]] = field(default_factory=dict)
 
     def worth(self, test: Test, mutant: Mutant) -> float:
-        """Estimated kills per second of CPU time. The estimate is
-        higher for tests whose names have words of the file's name."""
+        """Estimated kills per second of CPU time. The estimate is higher for tests whose names have
+        words of the file's name."""
         kills = self.kills.get(mutant.file, Counter())
         stem = Path(mutant.file).stem.split("_")
         named = sum(word in test.name.split("_") for word in stem) / len(stem)
@@ -162,7 +162,8 @@ class Bench:
         return None
 
     def kills(self, test: Test, tree: Tree) -> bool:
-        """Whether the test fails or exceeds limits that it meets without the mutant."""
+        """Whether the test fails or exceeds limits that it meets without the mutant. Raises
+        BusyError if it exceeds them without the mutant, too, in all ATTEMPTS."""
         for attempt in range(ATTEMPTS):
             ended = self.run(test, tree, 2**attempt)
             if not ended.late:
@@ -179,7 +180,9 @@ class Bench:
         return filecmp.cmp(mutated, original, shallow=False)
 
     def run_tests(self, mutant: Mutant, tree: Tree, with_end_to_end: bool) -> tuple[str, str]:
-        """Builds and runs the tests on a tree with the mutant. Returns outcome and test."""
+        """Builds and runs the tests on a tree with the mutant, until one fails. Does not run a test
+        whose program is the same. Returns the outcome, and the test that killed the mutant or an
+        empty string."""
         order = sorted(self.tests, key=lambda test: -self.record.worth(test, mutant))
         same = True
         last = [self.end_to_end] if with_end_to_end and self.end_to_end is not None else []
