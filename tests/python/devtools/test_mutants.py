@@ -13,7 +13,7 @@ from mutation.choose import AREAS, Area, MistakeError, choose, read_area
 from mutation.operators import Mutant, mutants_of
 from mutation.trees import TEST_FOLDERS, Tree, areas_of, belongs, folder_of, included_areas
 from mutation.trees import Test as Program
-from mutation.trial import Bench, CommandResult, Record, Verdict, run_command
+from mutation.trial import Bench, CommandResult, Record, Verdict
 from vcmts.paths import CHECKOUT
 
 SOURCE = """\
@@ -217,36 +217,11 @@ def test_file_is_restored(fails: bool, tmp_path: Path) -> None:
     assert (tmp_path / mutant.file).read_bytes() == text
 
 
-def test_looping_test_is_stopped_by_processor_time(tmp_path: Path) -> None:
-    ended = run_command(["sh", "-c", "while :; do :; done"], tmp_path, {}, 1, 300)
-    assert (ended.good, ended.late) == (False, True)
-
-
-def test_looping_child_exceeds_the_limit_of_its_test(tmp_path: Path) -> None:
-    """The limit of CPU time stops the child only, so that the test may end with another status."""
-    script = "sh -c 'while :; do :; done'; exit 1"
-    ended = run_command(["sh", "-c", script], tmp_path, {"PATH": "/bin"}, 0.5, 30)
-    assert (ended.good, ended.late) == (False, True)
-    ended = run_command(["sh", "-c", "exit 1"], tmp_path, {"PATH": "/bin"}, 0.5, 30)
-    assert (ended.good, ended.late) == (False, False)
-
-
 def test_area_without_tests_is_an_error(tmp_path: Path) -> None:
     test = Program("hcs", "hcs", areas=frozenset({"wire"}))
     assert command.bench_of("wire", [test], Tree(tmp_path), Record(), False).tests == [test]
     with pytest.raises(MistakeError, match="server: no unit tests"):
         command.bench_of("server", [test], Tree(tmp_path), Record(), True)
-
-
-def test_sleeping_test_is_stopped_by_wall_time(tmp_path: Path) -> None:
-    ended = run_command(["sleep", "300"], tmp_path, {}, 100, 0.1)
-    assert (ended.good, ended.late) == (False, True)
-
-
-@pytest.mark.parametrize(("status", "good"), [(0, True), (77, True), (1, False), (255, False)])
-def test_exit_status_of_a_test(status: int, good: bool, tmp_path: Path) -> None:
-    ended = run_command(["sh", "-c", f"exit {status}"], tmp_path, {}, 10, 300)
-    assert (ended.good, ended.late) == (good, False)
 
 
 def bench_with(tmp_path: Path, whole: str, broken: str) -> tuple[Bench, Program, Tree]:
