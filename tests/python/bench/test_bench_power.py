@@ -340,11 +340,6 @@ def test_goals_of_a_file() -> None:
     assert result["power.first"].values == [140]
 
 
-def test_pause_that_memif_cannot_make_is_not_measured() -> None:
-    """vcmtsd reports umwait, but pauses by tpause-c0.2, as memif has no address to monitor."""
-    assert "umwait" not in KINDS
-
-
 def test_goals_use_the_best_kind_of_pauses() -> None:
     file = copy.deepcopy(report_samples.power())
     assert power_goals.best_pause(file) == "spin"

@@ -192,8 +192,9 @@ def test_commands_have_no_folders() -> None:
 
 
 def test_folders_with_blanks_are_removed() -> None:
-    arguments = ["vcmts", "--config", "/home/John Doe/x.yaml", "-o/home/me/r.html"]
-    arguments += ["--watts-command", "/home/me/a b/watts.sh --of /home/me/c"]
+    home = f"{os.sep}home"
+    arguments = ["vcmts", "--config", f"{home}/John Doe/x.yaml", f"-o{home}/me/r.html"]
+    arguments += ["--watts-command", f"{home}/me/a b/watts.sh --of {home}/me/c"]
     assert results.without_local_paths(arguments) == [
         *("./vcmts", "--config", "x.yaml", "-or.html", "--watts-command", "watts.sh --of c")
     ]

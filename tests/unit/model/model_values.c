@@ -91,8 +91,8 @@ static void put_upstream(FILE *out, const char *prefix, const struct upstream_co
 		u->psp_numbering == PSP_NUMBERING_SESSION ? "session" : "flow");
 	fprintf(out, " reorder_timeout=%" PRIu64 " frame_timeout=%" PRIu64, u->reorder_timeout_ns,
 		u->frame_timeout_ns);
-	fprintf(out, " held_by_modem=%u held=%u limit_given=%s scheduled=%s", u->modem_pending_limit,
-		u->pending, yes_no(u->pending_given), yes_no(u->scheduled));
+	fprintf(out, " held_by_modem=%u held=%u limit_given=%s scheduled=%s",
+		u->modem_pending_limit, u->pending, yes_no(u->pending_given), yes_no(u->scheduled));
 	fprintf(out, " map_interval=%" PRIu64 " psp_flow=%u \n", u->scheduler.map_interval,
 		u->scheduler.psp_flow);
 }

@@ -136,7 +136,7 @@ TEST(cores_beyond_limit_are_refused) {
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
 		set_cores(g, (struct part_cores){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2,
-						   3 * g + 3});
+						 3 * g + 3});
 	assert_int_equal(layout_make(&layout, &config), -1);
 	config.group_count = max_groups;
 	assert_int_equal(layout_make(&layout, &config), 0);

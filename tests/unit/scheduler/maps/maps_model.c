@@ -236,15 +236,15 @@ static bool add_pending_list(struct model *m, const struct model_list *l) {
 
 void model_add_pending(struct model *m) {
 	for (int i = 0; i < MODEL_GROUPS; i++) {
+		struct model_group *g = &m->groups[i];
 		bool more = false;
 
-		for (uint32_t c = 0; c < m->channel_count; c++)
-			more = more || (m->groups[i].users > 0 && (m->groups[i].mask >> c & 1) &&
-					m->channels[c].made);
+		for (uint32_t c = 0; c < m->channel_count && g->users > 0; c++)
+			more = more || ((g->mask >> c & 1) && m->channels[c].made);
 		for (int level = MAPS_PRIORITIES; more && level-- > 0;)
-			more = add_pending_list(m, &m->groups[i].lists[level]);
+			more = add_pending_list(m, &g->lists[level]);
 		if (more)
-			add_pending_list(m, &m->groups[i].parked);
+			add_pending_list(m, &g->parked);
 	}
 }
 

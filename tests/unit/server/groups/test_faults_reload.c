@@ -92,7 +92,7 @@ static void edit_first(void) {
 }
 
 static void replace_group(unsigned g, unsigned pair, unsigned upper, unsigned lower,
-			unsigned upstream) {
+			  unsigned upstream) {
 	service_group_free(&desired_groups[g]);
 	life_kit_load(&desired_groups[g], g + 1, pair, upper, lower, upstream);
 }
@@ -124,7 +124,8 @@ static const struct fault_case cases[] = {
 	{"two groups added", 2, 2, 4, NULL, BY_SOFTWARE},
 	{"groups added to ports of a single group", 1, 1, 3, edit_first, BY_SOFTWARE},
 	{"groups added on new ports", 2, 2, 4, add_ports, BY_SOFTWARE},
-	{"group added to workers without free capacity", 1, 1, 2, replace_by_shared, BY_SOFTWARE, true},
+	{"group added to workers without free capacity", 1, 1, 2, replace_by_shared, BY_SOFTWARE,
+	 true},
 	{"group removed", 2, 3, 2, edit_first, BY_SOFTWARE},
 	{"all kinds of changes", 2, 3, 4, edit_all, BY_SOFTWARE},
 	/* if a NIC refuses a rule, software distributes the packets: the reload is not refused */
