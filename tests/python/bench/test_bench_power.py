@@ -19,7 +19,7 @@ from vcmts.bench.power import command, loaded, measured, steps, unloaded
 from vcmts.bench.power import goals as power_goals
 from vcmts.bench.power import results as power_results
 from vcmts.bench.power.measured import Bench, Options
-from vcmts.bench.power.plane import KINDS, Plane
+from vcmts.bench.power.plane import Plane
 from vcmts.bench.power.steps import Case
 from vcmts.paths import MistakeError
 from vcmts.power.policy import down_seconds

@@ -243,8 +243,7 @@ void model_add_pending(struct model *m) {
 			more = more || ((g->mask >> c & 1) && m->channels[c].made);
 		for (int level = MAPS_PRIORITIES; more && level-- > 0;)
 			more = add_pending_list(m, &g->lists[level]);
-		if (more)
-			add_pending_list(m, &g->parked);
+		more = more && add_pending_list(m, &g->parked);
 	}
 }
 
