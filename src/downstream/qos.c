@@ -142,6 +142,8 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 
 int qos_create(struct downstream *d, const struct service_group *sg, uint32_t queued_max) {
 	struct ds_upper *u = &d->upper;
+	/* Of the worker, which may already run: the channels of an added group count from now on. */
+	uint64_t now = __atomic_load_n(&u->clock->now, __ATOMIC_RELAXED);
 	const char *why;
 
 	u->capacity =
@@ -151,7 +153,8 @@ int qos_create(struct downstream *d, const struct service_group *sg, uint32_t qu
 		return -1;
 	}
 	for (size_t c = 0; c < sg->channel_count; c++)
-		u->capacity[c].rate = qos_channel(&sg->rphy, &sg->channels[c]).rate;
+		u->capacity[c] = (struct ds_capacity){
+			.since = now, .rate = qos_channel(&sg->rphy, &sg->channels[c]).rate};
 	u->scheduler = scheduler_of(sg, &d->tables, queued_max, &why);
 	if (u->scheduler == NULL)
 		log_error("downstream", LOG_NO_FIELDS,

@@ -206,6 +206,18 @@ TEST(capacity_sums_rates_over_time) {
 			 14000000 + 3942000000000000000);
 }
 
+/* A group that is added to a running server: its channels count from then on, not from the server's start. */
+TEST(capacity_begins_at_creation) {
+	now.now = 3000000000;
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
+	for (uint32_t c = 0; c < 3; c++)
+		assert_int_equal(qos_capacity(downstream, c, 3000000000), 0);
+	assert_int_equal(qos_capacity(downstream, 2, 4000000000), 5000000);
+	now.now = 5000000000;
+	qos_capacity_change(&downstream->upper, 2, 8000000);
+	assert_int_equal(qos_capacity(downstream, 2, 6000000000), 10000000 + 1000000);
+}
+
 static uint64_t monotonic_ns(void) {
 	struct timespec t;
 
