@@ -99,7 +99,7 @@ static void latency_record_end(struct latency *l) {
 	__atomic_store_n(&l->bursts, l->bursts + 1, __ATOMIC_RELEASE);
 }
 
-/* If the writer read the old histogram, `bursts` is odd, and the reader waits. */
+/* Waits until the writer no longer uses the old histogram: `bursts` is odd while it records a burst. */
 static void latency_synchronize(const struct latency *l) {
 	uint32_t seen = __atomic_load_n(&l->bursts, __ATOMIC_SEQ_CST);
 

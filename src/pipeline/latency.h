@@ -6,14 +6,14 @@
  * Measuring is off by default. It reads the TSC once per burst at either end.
  *
  * Downstream, a packet's time ends with the DEPI frame that carries its last byte. Upstream, it
- * begins with the L2TPv3 packet that contains the trailer of the frame's last burst. Delays of the
+ * begins with the L2TPv3 packet that contains the trailer of the frame's last UEPI burst. Delays of the
  * modem or R-PHY device do not count; waiting for earlier packets, segments or fragments that
  * arrive later does.
  *
  * The arrival time is in the mbuf (struct packet_meta) and survives queues, the crypto device and
- * the chaining to DEPI frames. A fragment without the packet's last byte has none. So the buffers
- * of a DEPI frame show the packets that end in it. These are read before transmission, as the port
- * then owns the frame; their times wait in a line in the order of frames.
+ * the chaining to DEPI frames. A fragment without the packet's last byte has none. So the
+ * arrival times in a DEPI frame are those of the packets that end in it. The transmit stage reads them before
+ * the port owns the frame, and keeps them in a latency_line until the port accepts it.
  *
  * One writer, the transmitting worker, records. A reader exchanges the writer's histogram for an
  * empty one, and waits until the writer has seen that. The worker never waits.
@@ -54,23 +54,26 @@ struct latency_line {
 	uint32_t first, count;
 };
 
-/* Switches measuring on or off. Switching it on clears the results; packets already in the
- * pipeline do not count. Returns 0, or -1 without memory, which leaves it off. */
+/* Switches measuring on or off while no worker runs. If it was off, switching it on takes the readers' lock and
+ * clears the results; packets already in the pipeline do not count. Returns 0, or -1 without memory, which leaves
+ * it off. */
 int latency_switch(struct latency *l, bool on);
 
 /*
- * The same in two parts, while a worker runs.
+ * The same in two parts, while workers run: first latency_prepare(), then latency_set().
  *
  * The reader calls latency_prepare(), which allocates memory and clears the results. It takes the
  * readers' lock, so the caller must not have it. It does nothing if measuring is on. It returns 0, or
  * -1 without memory. The transmitting worker calls latency_set() between two rounds; it cannot fail.
  */
 int latency_prepare(struct latency *l);
-int latency_reserve(
-	struct latency *l); /* allocates memory only, under the same lock; keeps results */
 void latency_set(struct latency *l, bool on);
 
-/* Uses the time `*ns` from now on. Call it while measuring is off. */
+/* Allocates the memory of latency_prepare() ahead, so that it cannot fail, and keeps the results. Takes the readers'
+ * lock. Returns 0, or -1 without memory. */
+int latency_reserve(struct latency *l);
+
+/* For tests: uses the time `*ns`, which must outlive `l`, from now on. Call it while measuring is off. */
 void latency_simulate(struct latency *l, const uint64_t *ns);
 
 /* Frees the results and switches measuring off. No worker may measure, and the caller excludes readers. */
@@ -92,7 +95,8 @@ void latency_collect(struct latency *l);
 void latency_reset(struct latency *l);
 
 /* Records the time from arrival until now of `n` packets that the port has just accepted. `arrived` is in
- * ticks; times before `since` and 0 are ignored. */
+ * ticks; times before `since` and 0 are ignored. Only the transmitting worker may call it, and only after
+ * latency_prepare(). */
 void latency_record(struct latency *l, const uint64_t *arrived, unsigned n);
 
 /* Allocates memory for `packets` at a time. An existing line stays as it is. Returns 0, or -1 without
@@ -100,12 +104,13 @@ void latency_record(struct latency *l, const uint64_t *arrived, unsigned n);
 int latency_line_create(struct latency_line *line, uint32_t packets);
 void latency_line_free(struct latency_line *line);
 
-/* Adds the times of packets that end in the DEPI frame, without those for which no memory is left.
- * Returns how many it added. */
+/* Adds the times of packets that end in the DEPI frame, as far as the line has capacity. Returns how many it
+ * added: the share of the frame in `n` of latency_line_record(). */
 uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 			  const struct rte_mbuf *frame);
 
-/* Records and removes the first `n` times of the line, as the port has just accepted their frames. */
+/* Records and removes the first `n` times of the line, at most all, as the port has just accepted their frames. Only
+ * the transmitting worker may call it, and only after latency_prepare(). */
 void latency_line_record(struct latency_line *line, struct latency *l, uint32_t n);
 
 static inline bool latency_on(const struct latency *l) {

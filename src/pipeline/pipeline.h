@@ -10,8 +10,8 @@
  *
  * A burst has at most PIPELINE_BURST packets, and a stage returns no more, even with pending packets
  * of earlier calls. The exceptions are `depi` and `messages` downstream, `decrypt_collect` and
- * `extract_joined` upstream: they return up to PIPELINE_CAPACITY, the size of the array, and all
- * stages after them accept as many.
+ * `extract_joined` upstream: they return up to PIPELINE_CAPACITY, the size of the array. All later
+ * stages of their list accept as many.
  *
  * Stages that turn one packet into many, or many into one, have a queue between them, which the
  * list names. A stage with an `output_queue` returns nothing. The loop takes a burst out of the
@@ -53,13 +53,13 @@ struct stage {
 	bool pulls_input; /* dequeues from `input_queue` itself; must poll */
 	uint8_t output_queue;
 	uint8_t other_queues; /* STAGE_TO(..) of other queues into which it puts packets */
-	/* Offset that is added to the list's context for run(), and to the direction for the other
-	 * functions. Downstream 0. */
+	/* Offset of the stage's struct: in the list's context for run(), in the struct upstream or downstream for the
+	 * other functions. Downstream 0. */
 	size_t context;
 	/*
 	 * open() creates the resources of the stage, close() frees them. Downstream, `ctx` is the
 	 * struct downstream, but that of run() is the struct ds_upper or ds_lower in it. Upstream, `ctx`
-	 * is the stage's own struct for all functions. It is zeroed, except for the members that
+	 * is the stage's own struct for all functions; open() finds it zeroed, except for the members that
 	 * setup.c sets for all stages. `resources` is a struct ds_resources or us_resources. open()
 	 * returns 0, or -1 after an error message.
 	 */
@@ -122,11 +122,12 @@ void stages_stop(const struct stage_list *lists, unsigned count, void *direction
  * a stage gives to its queue count as output. */
 struct stage_account {
 	uint64_t cycles; /* TSC */
-	uint64_t packets; /* the larger of packets in and packets out, summed over calls */
+	/* per call the larger of packets in and out; those that a stage pulls from its queue do not count as in */
+	uint64_t packets;
 	uint64_t calls;
 };
 
-/* The packets of a direction that it counted while cycles were measured. */
+/* The packets that a direction counted while cycles were measured: the divisor of its cycles per packet. */
 struct account_span {
 	uint64_t from; /* the count when measuring was switched on */
 	uint64_t to; /* the count when it was switched off; not valid while it is on */
@@ -171,8 +172,8 @@ static inline uint64_t pipeline_due(const struct pipeline *p) {
 void pipeline_tap_enqueued(const struct pipeline *p, const struct tap_list *t, unsigned queue,
 			   struct rte_mbuf *m);
 
-/* Adds a packet to a queue that is the `output_queue` of a stage. The stage `expire` uses it, too; a capture
- * sees its packets as output of that stage. */
+/* Adds a packet to the `output_queue` of a stage. A capture sees it as output of that stage, also if the stage
+ * `expire` adds it. */
 static inline void pipeline_enqueue(struct pipeline *p, unsigned queue, struct rte_mbuf *m) {
 	const struct tap_list *t = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
 
@@ -181,6 +182,5 @@ static inline void pipeline_enqueue(struct pipeline *p, unsigned queue, struct r
 	queue_add(&p->queues[queue], m);
 }
 
-/* Runs the list once. Returns the number of packets that entered or left a stage; 0: there was
- * no work. */
+/* Runs the list once. Returns the sum over stages of the larger of packets in and out; 0: there was no work. */
 unsigned pipeline_run(struct pipeline *p);

@@ -12,7 +12,8 @@
 #include "capture/live/request.h"
 #include "server/server.h"
 
-/* limit of the bytes of a capture's rings; exceeded if even rings of TAP_RING_MIN do not fit */
+/* Bytes. The rings of a capture share TAP_MEMORY; each has a power of two from TAP_RING_MIN to TAP_RING_MAX.
+ * With many sites the rings exceed TAP_MEMORY, as none is below TAP_RING_MIN. */
 #define TAP_MEMORY (UINT32_C(8) << 20)
 #define TAP_RING_MIN (UINT32_C(128) << 10)
 #define TAP_RING_MAX (UINT32_C(4) << 20)
@@ -33,9 +34,9 @@ struct tap_source {
 	unsigned site; /* index of its site; see capture/live/sites.h */
 	enum direction direction;
 	char name[TAP_NAME]; /* "sg 1 downstream", or the name of a port */
-	bool removed; /* the site was removed: no more packets */
-	/* The capture thread's numbers of pcapng interfaces plus 1; 0: none yet. By
-	 * tap_boundary(), or TAP_SLOTS + stage for drops; then by form of the packet. */
+	bool removed; /* set under the lock: the site was removed, and no view uses the source */
+	/* The number of the pcapng interface plus 1; 0: not written yet. The capture thread owns it. First index:
+	 * tap_boundary(), or TAP_SLOTS + stage for drops (TAP_STAGES: no stage). Second: form of the packet. */
 	uint16_t interfaces[TAP_SLOTS + TAP_STAGES + 1][TAP_FORMS];
 };
 
@@ -61,23 +62,24 @@ struct tap_captures {
 	/* The control thread owns the members below. */
 	bool active; /* a capture runs */
 	uint64_t generation; /* of the server, when the views were built */
-	/* by site; sites_follow() frees the former ones when no worker can reach them */
+	/* by site; tap_captures_update() frees the former ones when no worker can reach them */
 	struct tap_attachment *sites, *former;
 	unsigned site_count;
 };
 
-/* Returns 0, or -1 without memory. `server` must be open and must outlive the captures. */
+/* Returns 0, or -1 without memory; then tap_captures_close() frees what was allocated. `server` must be open and
+ * must outlive the captures. */
 int tap_captures_open(struct tap_captures *c, struct server *server);
 
-/* Frees the sources, but no views: call tap_captures_stop() after the end of the capture thread,
- * then this. */
+/* Frees the sources, but no views. After the capture thread has ended, call tap_captures_stop() once more, which
+ * frees the views, and then this. */
 void tap_captures_close(struct tap_captures *c);
 
 /* The control thread calls it often: it starts and ends captures, and rebuilds views after changes of the server. */
 void tap_captures_update(struct tap_captures *c);
 
-/* The control thread ends running captures and refuses those requested so far. It calls this
- * repeatedly, instead of tap_captures_update(), until the capture thread has ended. */
+/* Ends running captures and refuses requested ones. The control thread calls it repeatedly, instead of
+ * tap_captures_update(), until the capture thread has ended. */
 void tap_captures_stop(struct tap_captures *c);
 
 /* The capture thread requests a capture; `request` is copied. Returns NULL if all TAP_CAPTURES slots
@@ -88,8 +90,7 @@ enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_captur
  * tap_captures_update(), when no worker adds packets any more. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
 
-/* Frees a source that no view uses, as its site was removed. The capture thread first takes it out
- * of `sources`, under the lock. */
+/* Frees a source with `removed` set. The capture thread first takes it out of `sources`, under the lock. */
 void tap_source_free(struct tap_source *source);
 
 /* Frees an ended or refused capture and its sources. */

@@ -8,7 +8,7 @@
 #include "model/keys/key_macros.h"
 #include "model/live/snapshot.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 const struct key config_get_params[] = {
 	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
@@ -21,7 +21,7 @@ const struct key config_get_params[] = {
 };
 const struct key config_get_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("number of changes since the start")},
+	 HELP("number of changes since the server's start")},
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "1",
 	 HELP("number of the first event that the result does not include")},
 	{.name = "config", .required = true, .kind = KIND_JSON,

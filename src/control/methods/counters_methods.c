@@ -3,7 +3,7 @@
 
 #include "telemetry/report_group.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 /* Without `group`, the result covers all groups. */

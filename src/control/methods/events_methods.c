@@ -3,7 +3,7 @@
 
 #include "control/methods/subject.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 static const struct key event_group_item = {
 	INTEGER(1, SUBJECT_MAX_GROUP), .size = sizeof(uint32_t), .example = "1",
@@ -22,7 +22,7 @@ const struct key events_subscribe_result[] = {
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "41",
 	 HELP("number of the next event, the first that this subscription can receive")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "11",
-	 HELP("number of changes since the start")},
+	 HELP("number of changes since the server's start")},
 	{0},
 };
 /* clang-format on */

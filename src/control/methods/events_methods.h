@@ -6,7 +6,7 @@
 
 struct events_params {
 	bool keys;
-	uint32_t *groups; /* IDs, in the arena of the call */
+	uint32_t *groups; /* IDs, in the arena of the call; event_journal_subscribe() copies them */
 	size_t group_count; /* 0: all groups */
 };
 

@@ -3,7 +3,7 @@
 
 #include "model/live/live_group.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 #define COUNT_KEY(key, limit, sample, text)                                                         \

@@ -3,7 +3,7 @@
 
 #include "platform/log/log.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 #define SAID_KEY                                                                            \
 	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),                         \

@@ -4,7 +4,7 @@
 #include "pipeline/percentiles.h"
 #include "telemetry/report_latency.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 const struct key latency_get_params[] = {
 	GROUP_KEY(struct latency_get_params, group),

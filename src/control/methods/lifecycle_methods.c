@@ -12,7 +12,7 @@
 
 #define NS_PER_MS 1000000
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 #define LIMIT_KEY                                                                            \
 	{.name = "limit", .kind = KIND_DURATION, AT(struct group_lifecycle_params, limit_ns),     \
@@ -51,7 +51,7 @@ const struct key worker_resume_params[] = {
 
 const struct key lifecycle_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("number of changes since the start, including this one")},
+	 HELP("number of changes since the server's start, including this one")},
 	{0},
 };
 const struct key drain_result[] = {

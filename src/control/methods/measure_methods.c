@@ -4,7 +4,7 @@
 #include "platform/log/log.h"
 #include "server/measure.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 const struct key measure_set_params[] = {
 	{.name = "cycles", BOOL, AT(struct measure_params, cycles),

@@ -12,7 +12,7 @@
 #define NAMES_MAX 64 /* name prefixes per request */
 #define PART_MAX 500 /* samples per part, about 1 ms; other clients are served between parts */
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 static const struct key name_item = {
 	.kind = KIND_NAME, .size = sizeof(char *), .example = "vcmts_worker_",

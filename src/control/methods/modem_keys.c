@@ -2,7 +2,7 @@
 /* Parameters and results of the methods modem.*. */
 #include "control/methods/modem_methods.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 #define MAC_EXAMPLE "02:01:00:00:00:01"

@@ -9,13 +9,13 @@
 #include "platform/log/log.h"
 #include "server/changes.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 const struct key object_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT, .example = "1 modem added",
 	 HELP("summary of the change")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("number of changes since the start, including this one")},
+	 HELP("number of changes since the server's start, including this one")},
 	{0},
 };
 

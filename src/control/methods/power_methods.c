@@ -11,7 +11,7 @@
 #define TRANSITION_MAX_US 10000
 #define EMPTY_ROUNDS_MAX 1000000
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 #define GIVEN(member) .flag = offsetof(struct power_params, member)
 

@@ -5,7 +5,7 @@
 #include "scheduler/report.h"
 #include "telemetry/report_scheduler.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 #define REAL_KEY(key, text)                                                                \
 	{.name = (key), .required = true, .kind = KIND_REAL, .example = "0", HELP(text)}

@@ -6,7 +6,7 @@
 #include "control/methods/subject.h"
 #include "server/steering.h"
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 #define CORE_KEY(key, text)                                                                  \
@@ -82,7 +82,7 @@ static const struct key port_state_item = {
 
 const struct key server_info_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("number of changes since the start")},
+	 HELP("number of changes since the server's start")},
 	{.name = "version", .required = true, .kind = KIND_TEXT, .example = VCMTS_VERSION,
 	 HELP("version of OpenVCMTS")},
 	{.name = "pid", .required = true, INTEGER(1, INT32_MAX), .example = "4711",

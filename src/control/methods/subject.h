@@ -14,7 +14,7 @@ struct group_subject {
 	bool given; /* not the first member, as an offset of 0 means that a key has no flag */
 };
 
-#define SUBJECT_MAX_GROUP 65535
+#define SUBJECT_MAX_GROUP 65535 /* largest ID of a group */
 
 /* A key for a struct that has `struct group_subject member`. */
 #define GROUP_KEY(type, member)                \

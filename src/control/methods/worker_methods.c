@@ -3,7 +3,7 @@
 
 #include <rte_cycles.h>
 
-/* One key per entry. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 const struct key worker_list_params[] = {
 	{.name = "anew", BOOL, AT(struct worker_list_params, restart), .fallback = "false",

@@ -10,18 +10,18 @@
 #include "model/service_group.h"
 
 /*
- * How a value is written, and the type of its field. The field of a number is an unsigned integer of
- * `size` bytes, in bits per second, nanoseconds or bytes for a rate, duration or size. A text is a
- * char * in the reader's arena.
+ * How a value is written, and the type of its field. The field of a number or choice is an
+ * unsigned integer of `size` bytes, in bits per second, nanoseconds or bytes for a rate, duration or size. A
+ * text is a char * in the reader's arena.
  */
 enum kind {
 	KIND_BOOL,
 	KIND_INTEGER,
 	KIND_SIZE,
 	KIND_RATE,
-	KIND_RATE_OR_NONE, /* "none" is 0 */
+	KIND_RATE_OR_NONE, /* "none" stores nothing, so the field must be 0 */
 	KIND_DURATION,
-	KIND_ENUM,
+	KIND_ENUM, /* a value of `choices` */
 	KIND_NAME, /* text */
 	KIND_DEVICE, /* text */
 	KIND_MAC, /* uint8_t[6] */
@@ -34,9 +34,9 @@ enum kind {
 	KIND_TOS, /* fills two bytes: value, mask */
 	KIND_HEX, /* bytes */
 	KIND_PATH, /* text: path of another file */
-	KIND_TEXT, /* one line; in responses only */
-	KIND_REAL, /* a number; in responses only */
-	KIND_JSON, /* a map in a request, which the method reads instead of the reader */
+	KIND_TEXT, /* one line; in responses only, without a field */
+	KIND_REAL, /* a number; in responses only, without a field */
+	KIND_JSON, /* a map; the reader stores nothing, as the method reads it from the request */
 	/* numbers and ranges in one text, or a list of such texts; stored like a list of
 	 * uint16_t */
 	KIND_CORES,
@@ -56,7 +56,7 @@ struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;
 	bool required;
-	/* a map that stays zero if the file does not give it; any other gets the defaults of its keys */
+	/* of a map: it stays zero if absent; any other absent map gets the defaults of its keys */
 	bool optional;
 	/* a map that is merged key by key from item, own file and server file; any other counts as a
 	 * whole; see model/server/merge.h */
@@ -69,8 +69,8 @@ struct key {
 	bool fixed;
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
-	/* Offset of a size_t: the length of a list, or the bytes of a KIND_HEX with `choices`. For
-	 * KIND_HEX, 0 means none. */
+	/* Offset of a size_t: the number of items of a list, or of bytes of a KIND_HEX with `choices`. 0 for a
+	 * KIND_HEX: its length is not stored. */
 	size_t count;
 	/* offset of a bool that is set when the key is given; 0: none, so the bool is never the first
 	 * member */
@@ -116,11 +116,11 @@ extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;
 
-/* More keys than any table has. The reader marks given keys in a 64-bit word. */
+/* Capacity of a table with its terminator. At most 64, as the reader marks given keys in a 64-bit word. */
 #define KEYS_MAX 40
 
-/* Writes the keys of an item of `service_groups` to a table with capacity KEYS_MAX, like the next
- * two functions. */
+/* These three functions write a table and its terminator to an array of KEYS_MAX keys. This one: the keys of an
+ * item of `service_groups`. */
 void keys_of_item(struct key *table);
 
 /* The keys of a group that a server file may give for all groups, beside the list. */
@@ -154,14 +154,16 @@ void key_describe(const struct key *key, char *text, size_t size);
 void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
 			size_t size);
 
-/* Whether the table has a secret: then an unknown key or value may be a misplaced secret. */
+/* Whether a key of the table itself, not of a map in it, is secret. Then an unknown key or value may be a
+ * misplaced secret. */
 bool keys_have_secrets(const struct key *keys);
 
 /* Writes the names of a table, separated by commas. */
 void keys_list(const struct key *keys, char *text, size_t size);
 
-/* The key of a table that a mistyped name may mean, or NULL. */
+/* The name of the key that a mistyped name may mean, or NULL. */
 const char *keys_nearest(const struct key *keys, const char *name);
 
-/* A regular expression that every text of this kind matches (ECMA 262), or NULL. */
+/* A regular expression (ECMA 262) that every valid text of this kind matches, and some invalid ones; NULL: the
+ * kind has none. */
 const char *kind_pattern(enum kind kind);

@@ -10,7 +10,7 @@ static const char doubtful[] = "&*!|>%@`?\\";
 /* Where a character is, as decided by those before it. */
 enum state {
 	BEFORE_VALUE, /* a value may begin */
-	IN_PLAIN, /* in an unquoted text, where quotes, and brackets outside of brackets, have no meaning */
+	IN_PLAIN, /* in an unquoted text: a quote is doubtful; a bracket has no meaning unless another is open */
 	AFTER_VALUE, /* after a closing quote or bracket */
 };
 
@@ -20,8 +20,8 @@ struct line {
 	unsigned depth; /* number of open brackets */
 };
 
-/* The position after the quoted text that begins here. NULL if it does not end on the line, or if the
- * quote is inside an unquoted text. */
+/* The position after the quoted text that begins here. NULL if no value may begin here, if the text does not end
+ * on the line, or if a character follows that cannot follow a value. */
 static const char *after_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;
@@ -63,8 +63,8 @@ static bool bracket(struct line *l) {
 	return true;
 }
 
-/* Steps over a colon: the end of a key, or a character of an unquoted text. Returns false for one that some
- * parsers take for the end of an empty key. */
+/* Steps over a colon: the end of a key, or a character of an unquoted text. Returns false for one in
+ * brackets without a key before it, as in `[:a]`: some parsers take it for the end of an empty key. */
 static bool colon(struct line *l) {
 	if (l->depth > 0 && l->state == BEFORE_VALUE && !space_follows(l))
 		return false;

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * Whether quotes and brackets end on the line where they begin. Only a plain scalar may then continue on
- * further lines, which are indented deeper. The text has only printable ASCII and newlines, and no
- * anchors, aliases, tags, block scalars, directives or document marks. May be false for such a text,
- * but is never true for any other YAML.
+ * True only if the text is printable ASCII with newlines, quotes and brackets end on the line where they begin,
+ * and there are no anchors, aliases, tags, block scalars, directives or document marks. Then only a plain scalar
+ * can continue on further lines, and YAML demands that these are indented deeper. May be false for such a text,
+ * too, which the caller then reads as a whole.
  */
 bool plain_lines(const char *text, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The frequency governor of a server's workers. Its thread samples the workers every 0.1 to 1 ms and sets the
- * frequencies of their cores. Without a policy there is no thread, and nothing is read or written.
- * Only power_create() restores the settings that killed processes left, with any policy. The
+ * frequencies of their cores. Without a policy there is no thread, and nothing is read or written, except
+ * that power_create() restores the settings that killed processes left. Opening the driver cpufreq repeats that. The
  * control thread calls all functions, unless stated otherwise.
  */
 #pragma once
@@ -22,8 +22,8 @@ enum power_fault {
 	POWER_NOT_SAVED, /* the initial settings could not be saved: nothing was changed */
 	/* busy hours without a policy; a clock domain with cores that have no worker */
 	POWER_CONTRADICTION,
-	POWER_CLOCK, /* the clock did not advance */
-	POWER_WORKER, /* a worker was stuck */
+	POWER_CLOCK, /* the monotonic clock did not advance between two samples */
+	POWER_WORKER, /* a worker's counters did not change for 100 ms */
 	POWER_FAULTS,
 };
 const char *power_fault_name(enum power_fault fault);
@@ -43,13 +43,14 @@ struct power_setup {
  * message. Free with power_free(). */
 struct power *power_create(struct server *server, const struct power_setup *setup);
 
-/* Applies the configuration from now on; may be called repeatedly while the governor runs. Failures
- * are logged and counted; traffic continues. */
+/* Applies a copy of the configuration. May be called repeatedly, also while the governor runs and after
+ * power_stop(). Failures are logged and counted; traffic continues. */
 void power_set(struct power *p, const struct power_config *config);
+/* The configuration of the last power_set(); before it, the defaults. */
 const struct power_config *power_config_of(const struct power *p);
 
-/* Settings for benchmarks: the duration of a change by the simulated driver, and whether the governor ignores
- * growing queues. */
+/* Settings for benchmarks: the duration of a change by the simulated driver, at most 10 ms, which
+ * restarts its governor; and whether the governor ignores growing queues. */
 void power_set_transition(struct power *p, uint64_t ns);
 void power_set_blind(struct power *p, bool blind);
 
@@ -57,8 +58,8 @@ void power_set_blind(struct power *p, bool blind);
  * and its driver open. Returns the time of the next step. */
 uint64_t power_step(struct power *p, uint64_t now);
 
-/* Ends the thread and restores the initial settings, like the policy `none`. Fault counts remain until
- * a driver opens, which resets those of cores; transitions and jumps read 0. */
+/* Ends the thread and restores the initial settings, like the policy `none`. Then transitions and jumps
+ * read 0. Fault counts of cores stay until the next driver opens; those of enum power_fault never reset. */
 void power_stop(struct power *p);
 
 /* Stops and frees the governor. `p` may be NULL. */
@@ -70,12 +71,12 @@ struct power_core_report {
 	uint32_t khz, requested_khz, min_khz, max_khz; /* all 0: not governed */
 	unsigned load; /* percent */
 	unsigned domain; /* number of its clock domain; its cores have one frequency */
-	/* of the domain: changes; those for a sudden load, which raised it to max_khz */
+	/* of the domain: all changes of its frequency; those that raised it to max_khz for a sudden load */
 	uint64_t transitions, jumps;
 	uint64_t counts[CPUFREQ_REASONS];
 };
 struct power_report {
-	/* the effective policy: within busy hours, that of the busy hours */
+	/* the effective policy: POWER_PERFORMANCE within busy hours; without a driver, the configured policy */
 	enum power_policy policy;
 	const char *driver; /* "none", "cpufreq" or "simulated" */
 	uint64_t sample_ns, transition_ns;
