@@ -48,8 +48,10 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 			     struct crypto_provider *crypto, uint64_t seed) {
 	struct impair *im = calloc(1, sizeof(*im));
 
-	if (im == NULL)
+	if (im == NULL) {
+		fprintf(stderr, "traffic: no memory for impairments\n");
 		return NULL;
+	}
 	im->shares = *shares;
 	im->random.state = ~seed; /* differs from the seed of the sizes */
 	im->crypto = crypto;

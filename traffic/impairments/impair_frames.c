@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Impairs frames: their keys, addresses and bits. */
+/* Impairs frames: before encryption by key and source address, after it by wrong bits. Reports each frame and its
+ * fault to the shadow. uplink_frame.h describes the callbacks. */
 #include "impairments/impair.h"
 #include "model/group/security.h"
 #include "wire/crc32.h"
 #include "wire/segment.h"
-
-#define BLOCK 16 /* bytes of a cipher block */
 
 static struct shadow_stream *stream_of(struct impair *im, const struct uplink_grant *g) {
 	return &im->shadow.streams[g->stream->index];
@@ -16,6 +15,7 @@ static uint32_t burst_number(const struct shadow_stream *st) {
 	return st->grants - 1;
 }
 
+/* The impairments that can hit the frame, as a bitmap for impair_draw(). */
 static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant *g,
 			      const struct uplink_frame *f) {
 	uint32_t bits = 0;
@@ -70,20 +70,22 @@ struct pdu {
 	const uint8_t *bytes;
 	uint32_t size;
 	uint32_t from; /* first encrypted byte */
-	/* bytes before it must stay intact, so that the packet can be identified */
+	/* End of the packet's tag. Bytes before it stay intact, so that the receiver identifies the packet. 0: a
+	 * fragment */
 	uint32_t tag_end;
-	bool encrypted;
+	uint32_t block; /* bytes of a cipher block; 0: not encrypted */
 };
 
-/* Whether a wrong bit in this byte damages a whole block. In
- * the last, short block (residual termination, SEC) it damages only its own bit. */
+/* Whether a wrong bit in this byte damages a whole block. In a short last block (residual termination, SEC) it damages
+ * only itself. */
 static bool in_block(const struct pdu *p, uint32_t at) {
-	return p->encrypted && at >= p->from && at - p->from < (p->size - p->from) / BLOCK * BLOCK;
+	return p->block != 0 && at >= p->from &&
+	       at - p->from < (p->size - p->from) / p->block * p->block;
 }
 
-/* First byte that decrypts to a wrong value if a bit of byte `at` is wrong. */
+/* The first byte of the PDU that decrypts to a wrong value if a bit of byte `at` is wrong. */
 static uint32_t harmed_from(const struct pdu *p, uint32_t at) {
-	return in_block(p, at) ? at - (at - p->from) % BLOCK : at;
+	return in_block(p, at) ? at - (at - p->from) % p->block : at;
 }
 
 static struct pdu pdu_of(const struct uplink_frame *f, const uint8_t *frame, uint32_t size) {
@@ -92,7 +94,7 @@ static struct pdu pdu_of(const struct uplink_frame *f, const uint8_t *frame, uin
 		.bytes = frame + header,
 		.size = size - header,
 		.from = DOCSIS_FRAGMENT_CLEAR,
-		.encrypted = f->key != NULL,
+		.block = f->key == NULL ? 0 : cipher_iv_size((enum cipher)f->key->cipher),
 	};
 
 	if (f->h.kind != DOCSIS_KIND_FRAGMENT) {

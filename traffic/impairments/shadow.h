@@ -160,13 +160,13 @@ const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint6
  * Returns NULL if memory is short. */
 struct shadow_burst *shadow_burst_made(struct shadow *s, uint32_t stream, uint32_t size);
 
-/* Resolves a burst that is not sent. */
+/* Resolves a burst that is not sent, which may free it. */
 void shadow_burst_missing(struct shadow *s, struct shadow_burst *b);
 
 /* Records a PSP segment in the open packet of a session. */
 void shadow_piece(struct shadow_session *x, struct shadow_burst *b, bool begin, bool end);
 
-/* Processes the closed packet; `delivered`: whether it is delivered in order. */
+/* Processes the closed packet; `delivered`: whether it is delivered in order. May free bursts that end in it. */
 void shadow_packet(struct shadow *s, struct shadow_session *x, bool delivered);
 
 /* Record a RNG-REQ on a ranging session, and a request record; neither is ever impaired. */

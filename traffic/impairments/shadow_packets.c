@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts how the CMTS receives PSP packets, bursts and segments, by docs/upstream.md. shadow_extract.c predicts
- * the frames. */
+/* Predicts how the CMTS receives PSP packets, bursts and segments, by docs/upstream.md. The sender reports packets in
+ * the order of their numbers (shadow.h). shadow_extract.c predicts the frames. */
 #include <stdlib.h>
 
 #include "impairments/shadow.h"
@@ -34,7 +34,8 @@ static void shadow_process(struct shadow *s, struct shadow_stream *st,
 	}
 }
 
-/* Records whether the CMTS gets a burst. Processes the bursts of its stream up to the next unknown one. */
+/* Records whether the CMTS gets a burst. Processes the bursts of its stream up to the first that is not
+ * resolved, and frees them. */
 static void resolve(struct shadow *s, struct shadow_burst *b, bool delivered) {
 	struct shadow_stream *st = &s->streams[b->stream];
 
@@ -86,7 +87,8 @@ static void burst_begin(struct shadow *s, struct shadow_session *x, struct shado
 		shadow_drop(s, DROP_BURST_HEADER);
 }
 
-/* Processes a part of a burst whose header was lost. Counts the burst with its first such part. */
+/* Processes a part of a burst that is not open. Counts the burst and its drop with its first such part, unless it is
+ * already counted. */
 static void headless(struct shadow *s, struct shadow_session *x) {
 	if (x->skipping)
 		return;
