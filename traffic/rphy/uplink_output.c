@@ -16,7 +16,7 @@
 #define PACKETS 4095 /* of the first group */
 #define PACKETS_MORE 1024 /* per further group: its stock, open and pending packets */
 #define ETHERNET 14
-#define PSP_NUMBER_AT 2
+#define PSP_NUMBER_AT 2 /* offset of the sequence number after the session ID */
 #define FIRST_IN_ORDER 64 /* first packets of a session, which are never swapped */
 
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
@@ -25,7 +25,7 @@ struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
 }
 
 int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
-			 struct rte_mempool *packets) {
+			 struct rte_mempool *pool) {
 	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap *e = &o->encap;
 
@@ -41,8 +41,8 @@ int uplink_output_create(struct uplink_output *o, const struct service_group *sg
 	o->capacity = ETHERNET + r->mtu - o->headers_size;
 	o->flush = r->flush_ns * (rte_get_tsc_hz() / 1000) / 1000000;
 	o->vlan = sg->rphy_port.vlan;
-	o->pool = packets;
-	if (packets == NULL)
+	o->pool = pool;
+	if (pool == NULL)
 		o->pool = o->own_pool = uplink_output_pool(1, r->mtu);
 	return o->pool == NULL ? -1 : 0;
 }
@@ -86,6 +86,16 @@ static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf 
 	return (uint16_t)(number - first_number()) < FIRST_IN_ORDER ? 0 : load_be32(session);
 }
 
+/* Swaps the entries of the last two packets: `first` entries of the first, `second` of the second one. */
+static void ended_swap(struct uplink_output *o, unsigned first, unsigned second) {
+	struct uplink_ended *at = &o->ended[o->ended_count - first - second];
+	struct uplink_ended last[UPLINK_OPEN_ENDED];
+
+	memcpy(last, at + first, second * sizeof(*at));
+	memmove(at + second, at, first * sizeof(*at));
+	memcpy(at, last, second * sizeof(*at));
+}
+
 /* Occasionally swaps a packet of the R-PHY device with the next one, as networks do (R-UEPI, PSP). */
 static void output_reorder(struct uplink_output *o) {
 	struct uplink_packet *last = &o->pending[o->pending_count - 1];
@@ -94,6 +104,7 @@ static void output_reorder(struct uplink_output *o) {
 
 	if (!pair || random_below(&o->random, o->reorder_every) != 0)
 		return;
+	ended_swap(o, last[-1].ended, last[0].ended);
 	RTE_SWAP(last[0], last[-1]);
 	last[0].session = last[-1].session = 0;
 	o->reordered++;

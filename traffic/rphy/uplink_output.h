@@ -15,7 +15,8 @@
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
-#define UPLINK_STOCK 256 /* buffers; exceeds those filled in one round */
+/* Buffers; at least those that one round fills (static_assert in uplink.c). */
+#define UPLINK_STOCK 256
 /* Maximum entries (struct uplink_ended) per L2TPv3 packet; the session then closes the packet. */
 #define UPLINK_OPEN_ENDED 16
 #define UPLINK_SESSIONS_MAX (3 * SG_MAX_UPSTREAM_CHANNELS)
@@ -65,6 +66,7 @@ struct uplink_output {
 	struct uplink_packet pending[UPLINK_PENDING];
 	unsigned pending_count;
 	unsigned pending_sent;
+	/* entries of the pending packets, in the order of `pending` */
 	struct uplink_ended ended[UPLINK_CLOSED * UPLINK_OPEN_ENDED];
 	unsigned ended_count;
 	unsigned ended_sent;
@@ -72,7 +74,7 @@ struct uplink_output {
 	struct random random;
 	/* a packet is swapped with the next of its session with probability 1 in so many; 0: never */
 	uint32_t reorder_every;
-	uint64_t reordered; /* packets swapped */
+	uint64_t reordered; /* packets sent after a later one: one per swap */
 	uint64_t segments; /* PSP segments in all packets */
 	uint64_t packets; /* accepted by the port */
 	uint64_t bytes;
@@ -80,21 +82,24 @@ struct uplink_output {
 };
 
 /* Creates the buffers for packets of `groups` uplinks (1 or more) with at most this MTU (IP header and payload).
- * Returns NULL after a message. The caller frees it with rte_mempool_free(). */
+ * Returns NULL after a message. A process can have one such pool at a time, as DPDK needs unique names. The caller
+ * frees it with rte_mempool_free(). */
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
 
-/* `o` must be zeroed. `packets`: a pool from uplink_output_pool() that outlives `o`; NULL: creates its own.
+/* `o` must be zeroed. `pool`: from uplink_output_pool(), must outlive `o`; NULL: creates the process's only pool.
+ * The owner may then set `drop`, `witness`, `make_faulty` with `refused`, and `reorder_every` with `random`.
  * Returns 0, or -1 after a message. The caller frees it with uplink_output_free() in either case. */
 int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
-			 struct rte_mempool *packets);
+			 struct rte_mempool *pool);
 
 /* Also frees pending packets. uplink_sessions_discard() must free the open ones before. */
 void uplink_output_free(struct uplink_output *o);
 
-/* Sets all counts to 0. */
+/* Sets the counts from `reordered` on to 0. Pending and open packets stay. */
 void uplink_output_restart(struct uplink_output *o);
 
-/* Fills the stock. Returns whether that succeeded and no packet is pending. */
+/* Fills the stock if no packet is pending. Returns false if one is or, without a message, if the pool has too few
+ * buffers. */
 bool uplink_output_ready(struct uplink_output *o);
 
 /* Adds a closed packet, and copies the entries of the packets that end in it, UPLINK_OPEN_ENDED or fewer. Takes
@@ -104,7 +109,7 @@ void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count);
 
 /* Hands pending packets to the port. Returns how many it accepted; with `drop` it frees the others, which then
- * count here as accepted. Sets `ended` to their `ended_count` entries in the order of uplink_output_put(). These are
+ * count here as accepted. Sets `ended` to their `ended_count` entries, in the order of these packets. They are
  * valid until the next packet is put. */
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,
 				unsigned *ended_count);

@@ -15,8 +15,8 @@
 #define HEADER_VERSION_BIT 0x80
 
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
-		       struct rte_mempool *packets) {
-	if (uplink_output_create(&r->output, sg, port, packets) != 0)
+		       struct rte_mempool *pool) {
+	if (uplink_output_create(&r->output, sg, port, pool) != 0)
 		return -1;
 	r->channels = calloc(SG_MAX_UPSTREAM_CHANNELS, sizeof(*r->channels));
 	if (r->channels == NULL) {

@@ -56,10 +56,10 @@ struct uplink_burst {
 	struct uepi_request request; /* kind, size and cluster; size 0: no request */
 };
 
-/* `r` must be zeroed. `packets`: a pool from uplink_output_pool() that outlives `r`; NULL: creates its own.
+/* `r` must be zeroed. `pool`: from uplink_output_pool(), must outlive `r`; NULL: creates the process's only pool.
  * Returns 0, or -1 after a message. The caller frees it with uplink_rphy_free() in either case. */
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
-		       struct rte_mempool *packets);
+		       struct rte_mempool *pool);
 
 /* Sets the channels by index in the group, 0 .. `count` - 1. Slots with session 0 are free and not changed.
  * Sessions with the same ID continue; others begin a new sequence. */
