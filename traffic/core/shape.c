@@ -49,7 +49,7 @@ double shape_period(const struct shape *s) {
 	return s->count == 0 ? 0 : s->points[s->count - 1].time;
 }
 
-/* Skips lines that end at or before `w->at`: steps, and at the end of the period back to the first line. */
+/* Sets `w->next` to the end of the line that contains `w->at`: skips steps, and restarts at the end of the period. */
 static void to_line(struct shape_walk *w) {
 	const struct shape *s = w->shape;
 

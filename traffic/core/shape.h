@@ -34,8 +34,9 @@ bool shape_add(struct shape *s, double time, double share);
 
 /*
  * Validates the points and computes the area. There must be two points or more, the first at 0, at most two at
- * one time. Times must not decrease; the period is at least SHAPE_MIN_PERIOD, the area above 0. Does not check
- * the range of shares. Not for a shape without points. Returns NULL, or a static text that says what is allowed.
+ * one time. Times must not decrease; the period is at least SHAPE_MIN_PERIOD, the area above 0. The caller
+ * checks the range of shares. Refuses a shape without points, which is valid without this call. Returns NULL, or a
+ * static text that says what is allowed.
  */
 const char *shape_finish(struct shape *s);
 

@@ -20,7 +20,7 @@ struct builder {
 	struct targets *t;
 	const struct service_group *sg;
 	uint32_t capacity;
-	bool keep_packets;
+	bool keep_packets; /* for flows_create(), which then needs all targets: none is copied */
 	struct target_packet *packets; /* by target */
 	struct random random;
 };
@@ -68,7 +68,7 @@ static bool targets_add(struct builder *b, uint32_t modem, enum traffic_class cl
 }
 
 static bool targets_find(struct builder *b, uint32_t modem, const struct ip_address *address,
-			 enum traffic_class class, uint32_t flow) {
+			 enum traffic_class class, uint32_t service_flow) {
 	struct candidate_search search = {
 		.sg = b->sg,
 		.modem = &b->sg->modems[modem],
@@ -77,14 +77,14 @@ static bool targets_find(struct builder *b, uint32_t modem, const struct ip_addr
 	};
 	struct target_packet packet;
 
-	if (!candidate_find(&search, class, flow, &packet.packet, &packet.evaluation))
+	if (!candidate_find(&search, class, service_flow, &packet.packet, &packet.evaluation))
 		return true;
 	return targets_add(b, modem, class, &packet);
 }
 
-static bool is_classified_to(const struct modem *m, uint32_t flow) {
+static bool is_classified_to(const struct modem *m, uint32_t service_flow) {
 	for (size_t c = 0; c < m->classifier_count; c++) {
-		if (m->classifiers[c].flow == flow)
+		if (m->classifiers[c].flow == service_flow)
 			return true;
 	}
 	return false;
@@ -99,9 +99,9 @@ static bool targets_modem_add(struct builder *b, uint32_t modem) {
 		if (!targets_find(b, modem, &m->addresses[a], CLASS_UNMATCHED, 0) ||
 		    !targets_find(b, modem, &m->addresses[a], CLASS_PERMIT, 0))
 			return false;
-		for (uint32_t flow = 0; flow < m->service_flow_count; flow++) {
-			if (is_classified_to(m, flow) &&
-			    !targets_find(b, modem, &m->addresses[a], CLASS_CLASSIFIED, flow))
+		for (uint32_t f = 0; f < m->service_flow_count; f++) {
+			if (is_classified_to(m, f) &&
+			    !targets_find(b, modem, &m->addresses[a], CLASS_CLASSIFIED, f))
 				return false;
 		}
 	}
@@ -209,8 +209,8 @@ static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
 	return flows_create(t, b->sg, b->packets, wanted, &b->random);
 }
 
-/* Copies the targets of a modem that the change did not touch: their packets and evaluations are
- * the same. */
+/* Copies the targets of a modem that the change did not touch: a search would find the same
+ * packets. */
 static bool targets_keep(struct builder *b, const struct targets *before, uint32_t modem) {
 	for (uint32_t i = before->first_target[modem]; i < before->first_target[modem + 1]; i++) {
 		if (b->t->count == b->capacity && !targets_grow(b))

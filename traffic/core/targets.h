@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Destinations of packets: one packet template for each address of each modem and each class that the
- * configuration allows. A stream is one service flow of one modem; packets of a stream stay in order.
+ * Destinations of packets. An address of a modem has a packet template for each of: no rule, a permitting filter rule,
+ * each service flow with a classifier. Without a packet that matches there is no template. A stream is one
+ * service flow of one modem; packets of a stream stay in order.
  *
  * Packets to a target are one flow (addresses, protocol, ports), or as many as requested. The tag
  * in a packet's payload (packet.h) has the number of the flow, or of the target if each target is one flow.
@@ -44,9 +45,10 @@ struct target_list {
 struct targets {
 	struct target *all;
 	uint32_t count;
-	uint32_t *first_stream; /* by modem: its first index in `streams` */
+	/* by modem: index of its first service flow among those of all modems */
+	uint32_t *first_stream;
 	uint32_t service_flow_count; /* of all modems */
-	/* stream numbers, indexed from first_stream; NULL: the index is the number */
+	/* stream numbers by the index that first_stream begins; NULL: the index is the number */
 	uint32_t *streams;
 	uint32_t stream_count; /* capacity of stream numbers */
 	uint32_t modem_count;
@@ -61,8 +63,9 @@ struct targets {
 
 /* The requested number of flows. */
 struct flows_wanted {
-	uint32_t count; /* 1..FLOWS_MAX; 0: one per target */
-	/* shares of the packets, in any unit; the flows are split likewise */
+	/* 0: one per target; else at most FLOWS_MAX, and at least one per class with a share and targets */
+	uint32_t count;
+	/* shares of the packets, in any unit, with a sum above 0; the flows are split in these shares */
 	uint32_t shares[CLASS_COUNT];
 	uint32_t largest; /* bytes of the largest frame: a target that needs more gets no flow */
 };
@@ -82,7 +85,7 @@ struct targets_follow {
  * Finds the targets of a service group. A modem gets packets for its first addresses, as many as its CPE
  * limit admits. `wanted` NULL: one flow per target. `follow` NULL: the group does not change. Returns 0, also
  * without any target; targets_fit() then returns false. Returns -1 after a message on stderr if memory is short or
- * the rules allow fewer flows; `t` is then empty. The caller frees it with targets_free().
+ * this number of flows is impossible; `t` is then empty. The caller frees it with targets_free().
  */
 int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
 		   const struct flows_wanted *wanted, const struct targets_follow *follow);

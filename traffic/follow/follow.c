@@ -199,7 +199,7 @@ static bool join(struct follow *f) {
 	return reported || error(f);
 }
 
-/* Whether the traffic must apply a difference before later events, as a modem that is added again restarts. */
+/* Whether a difference must be offered before later events are read, as a modem that is added again restarts. */
 static bool has_urgent(const struct follow *f) {
 	for (unsigned i = 0; !f->in_change && i < f->count; i++) {
 		if (f->groups[i].must_apply)
@@ -208,7 +208,7 @@ static bool has_urgent(const struct follow *f) {
 	return false;
 }
 
-/* Records the pending events, up to a change that must be applied first. Returns false if the connection is closed. */
+/* Records the pending events, up to a change that must be offered first. Returns false if the connection is closed. */
 static bool events_read(struct follow *f, int wait_ms) {
 	json_t *message;
 

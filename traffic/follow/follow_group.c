@@ -13,6 +13,7 @@
 #include "follow/follow_streams.h"
 #include "platform/secret/secret_memory.h"
 
+/* Exceeds the time for which the traffic keeps the previous generation. */
 #define NUMBER_REUSE_MS (FOLLOW_KEEP_MS + 1000)
 #define CAPACITY_TIMES 4 /* released numbers rest while new streams use others */
 #define CAPACITY_MORE 256

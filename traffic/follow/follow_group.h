@@ -33,12 +33,12 @@ struct follow_streams {
 	/* index of the set that the traffic uses; the other one is for the next change */
 	bool current;
 	uint32_t modems; /* capacity of modems */
-	/* the latest confirmed one: it precedes every change that the traffic lacks */
+	/* the latest valid one: it precedes every change that the traffic lacks */
 	struct follow_sample sample;
-	struct follow_sample latest; /* not confirmed yet: a change may precede it */
+	struct follow_sample latest; /* not valid yet: a change may precede it */
 	uint32_t samples; /* number of valid samples */
 	uint32_t *first_sample; /* by stream: value of `samples` when it started */
-	/* TOS rewrites that the server has used since the traffic's latest generation, and then replaced */
+	/* TOS rewrites that the server used and replaced since the latest offer; packets under way may show them */
 	struct rewrite_between *between;
 	uint32_t between_count;
 };
@@ -46,15 +46,15 @@ struct follow_streams {
 struct follow_group {
 	struct traffic *traffic;
 	struct live_group live;
-	/* By modem index; modems that differ from those of the traffic: */
-	bool *changed; /* in more than keys */
-	bool *overtaken; /* the change overtakes packets under way, which may be lost */
-	bool *rekeyed; /* in their keys */
+	/* By modem index, since the latest offer: */
+	bool *changed; /* needs new tables: it or an object that it uses differs, or none of its keys remains */
+	bool *overtaken; /* a change overtakes its packets under way, which may be lost */
+	bool *rekeyed; /* a change affected its keys only */
 	struct security_association *keys; /* by modem index: keys that the traffic uses */
 	bool tables; /* the traffic lacks changes of modems that are `changed` */
 	bool rekeys; /* the traffic lacks new keys of modems that are `rekeyed` */
-	/* A modem of the traffic was removed, or differs in more than headers and keys. The traffic must apply that
-	 * before later events. */
+	/* A modem of the traffic was removed, or differs in more than headers and keys. The caller must
+	 * offer that before it records later events: a modem that is added again restarts. */
 	bool must_apply;
 	struct follow_streams downstream, upstream;
 	struct traffic_change *offered; /* offered to the traffic and not freed */
@@ -89,10 +89,10 @@ static inline bool follow_group_has_differences(const struct follow_group *g) {
 	return g->tables || g->rekeys;
 }
 
-/* Offers recorded differences at TSC `now`: those of keys alone first, the others with the next call. The
- * traffic must have applied the previous offer. The caller repeats this until follow_group_has_differences() is
- * false. Returns false, with or without a message, if memory is short or no stream number is free. The
- * differences then stay recorded, and the caller tries again later. */
+/* Offers recorded differences, of which there must be some, at TSC `now`. A call offers changes of keys alone, if any;
+ * the next call offers the rest. The traffic must have applied the previous offer. The caller repeats this until
+ * follow_group_has_differences() is false. Returns false if memory is short or no stream number is free, in some
+ * cases without a message. The differences then stay recorded, and the caller tries again later. */
 bool follow_group_offer(struct follow_group *g, uint64_t now);
 
 /* Frees changes that are done. Returns whether the traffic has applied all offered changes. */
@@ -101,6 +101,6 @@ bool follow_group_settle(struct follow_group *g);
 /* Whether frames are unresolved. */
 bool follow_group_unresolved(const struct follow_group *g);
 
-/* Tells the traffic that it lacks no change made before TSC `since`. Unresolved frames that arrived before it
- * then get their verdict. */
+/* Tells the traffic that it lacks no change made before TSC `since`. Unresolved frames that arrived before
+ * `since` then get their verdict. */
 void follow_group_confirm(struct follow_group *g, uint64_t since);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates the state of scheduled modems, which send in the grants of MAPs: clock, MAP pseudowires, events, queues. */
+/* Creates the state of scheduled modems, which send in the grants of MAPs: clock, MAP pseudowires, events, queues.
+ * grants.h has the contracts. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "grants/grants_modems.h"
 #include "model/grants_times.h"
 
-/* Transmissions that the modems have decided: their minislots are not over, or the port has not accepted them. */
+/* Transmissions from the modem's decision until the R-PHY device has sent them, after their last minislot. If none is
+ * free, the modems wait. */
 #define EVENTS_PER_CHANNEL 2048
 
 const char *grants_missing_setting(const struct service_group *sg) {

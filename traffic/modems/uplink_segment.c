@@ -8,7 +8,7 @@
 #include "modems/uplink_segment.h"
 #include "wire/segment.h"
 
-/* Adds `size` bytes, with which `packets` packets end, to the grant. Bytes beyond its end are left for the stream's
+/* Counts `size` bytes of frames that complete `packets` packets. Bytes beyond the grant's end are left for the stream's
  * next grant. */
 static void segment_add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
 			uint32_t packets) {
@@ -45,7 +45,7 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	segment_add(g, frames, size, 1);
 }
 
-/* Adds a frame that the CMTS must drop, if one is due. Returns whether it did. */
+/* Adds a frame that the CMTS must drop, if the refuser has one. Returns whether it did. */
 static bool refused_frame_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
 	struct packet_tag tag;

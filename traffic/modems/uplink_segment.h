@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish(). Filling leaves space
- * for the rest of the previous grant; finishing copies that rest, which is encrypted only then. So each filled grant
- * of a stream must be finished once, in the order of filling.
+ * Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish(). Filling
+ * reserves space for the rest of the previous grant, which may not be encrypted yet. uplink_encrypt() must follow, then
+ * finishing: it copies the rest and writes the segment header. Each filled grant of a stream must be finished once, in
+ * the order of filling.
  */
 #pragma once
 
@@ -15,4 +16,7 @@
  * frame. */
 void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool rest_only,
 			 struct uplink_made *made);
+
+/* Sets `g->payload` and `g->payload_size`, valid until the buffer is filled again. Counts the segment's sequence
+ * number. */
 void uplink_segment_finish(struct uplink_grant *g);

@@ -7,8 +7,8 @@
 #include "directions/traffic_parts.h"
 #include "proof/proof.h"
 
-/* TSC spans in which the system did not run the thread; `shorter` counts those not kept, as
- * longer ones filled the list (pipeline/gaps.h). */
+/* TSC spans in which the system did not run the thread; `shorter` counts gaps that longer ones
+ * kept out of the full list (pipeline/gaps.h). */
 static json_t *gaps_json(const struct gaps *g) {
 	json_t *list = json_array();
 
