@@ -16,8 +16,8 @@ struct adding {
 	bool failed;
 };
 
-/* Adds and removes the configuration's last group repeatedly for the given time, beside the traffic of a run.
- * `arg`: a struct adding, zeroed except `bed`. Sets `failed` after a message. */
+/* Adds and removes the configuration's last group repeatedly for the given time, but at most 64 times, beside the
+ * traffic of a run. `arg`: a struct adding, zeroed except `bed`. Sets `failed` after a message. */
 void adding_task(void *arg, unsigned milliseconds);
 
 /* Adds the figures to `found`, which may be NULL. */

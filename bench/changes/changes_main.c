@@ -24,10 +24,11 @@
 struct options {
 	const char *config, *json;
 	const char *mode; /* --what */
-	const char *file, *other; /* of mode reload: rewritten file; its second content */
+	/* of mode reload: path of the rewritten file; path of a file with its second content */
+	const char *file, *other;
 	unsigned runs, milliseconds;
 	unsigned changes; /* per second */
-	unsigned share; /* percent of the measured maximum rate */
+	unsigned share; /* percent of the downstream rate that a run without a limit reaches */
 	unsigned rate; /* Mbps of all groups; 0: by `share` */
 	unsigned upstream_rate; /* Mbps */
 };
@@ -46,12 +47,11 @@ static const struct argp_option option_table[] = {
 	{"other", 'o', "FILE", 0,
 	 "for reload: a file with the content that every second reload has", 0},
 	{"runs", 'n', "N", 0, "runs (default 5)", 0},
-	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
+	{"milliseconds", 't', "N", 0,
+	 "length of a run (default 1000); coming and reload end it after 64 operations", 0},
 	{"changes", 'r', "N", 0, "changes per second (default 1000)", 0},
 	{"share", 's', "PERCENT", 0,
-	 "percent of the highest rate, which is measured first "
-	 "(default 90)",
-	 0},
+	 "percent of the downstream rate that a first run without a limit reaches (default 90)", 0},
 	{"rate", 'b', "MBPS", 0, "downstream rate of all groups in Mbps, instead of --share", 0},
 	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups in Mbps (default 200)", 0},
 	PROGRAM_PROGRESS_OPTION,
@@ -101,7 +101,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Runs on the calling thread beside the traffic. The run ends when the task returns, after about `milliseconds`. */
+/* Runs on the calling thread beside the traffic. The run ends when the task returns, after about `milliseconds`; it may
+ * be shorter (adding.h, reloading.h) or longer (driver.h). */
 typedef void side_task(void *arg, unsigned milliseconds);
 
 /* Only waits. */
@@ -111,7 +112,7 @@ static void no_side_task(void *arg, unsigned milliseconds) {
 
 struct changes_arg {
 	struct driver *driver;
-	unsigned rate;
+	unsigned rate; /* changes per second */
 	uint64_t count; /* set by changes_task(): requests made */
 };
 
@@ -121,7 +122,7 @@ static void changes_task(void *arg, unsigned milliseconds) {
 	a->count = driver_run(a->driver, a->rate, milliseconds);
 }
 
-/* Runs and returns the results, or NULL after a message or a stop. */
+/* Runs and returns the results, or NULL after a message or a signal. */
 static json_t *run(struct bed *b, const struct bed_load *load, unsigned milliseconds,
 		   side_task *task, void *arg) {
 	if (program_stopped() || bed_begin(b, load) != 0)
@@ -132,7 +133,8 @@ static json_t *run(struct bed *b, const struct bed_load *load, unsigned millisec
 	return result_json(b);
 }
 
-/* Determines the load of all runs: --rate, or a share of the highest rate. Returns 0, or -1 after a message. */
+/* Determines the load of all runs: --rate, or a share of the downstream rate of a first run without a limit. Returns 0,
+ * or -1 after a message or a signal. */
 static int load_find(struct bed *b, struct driver *d, const struct options *o,
 		     struct bed_load *load) {
 	struct bed_result found;
@@ -163,8 +165,8 @@ static bool add_run(json_t *results, json_t *found, const char *mode, unsigned n
 	return true;
 }
 
-/* Makes a plain run; in modes `changes` and `coming` also one with changes, under the same conditions. The caller
- * makes the run with reloads. Returns false after a message or a signal. */
+/* Makes a plain run; in modes `changes` and `coming` also one with changes, under the same conditions. In mode
+ * `reload`, measure_reloads() makes the second run. Returns false after a message or a signal. */
 static bool measure_repetition(struct bed *b, struct driver *d, const struct options *o,
 			       const struct bed_load *load, unsigned number, json_t *results) {
 	struct changes_arg changes_arg = {d, o->changes, 0};
@@ -217,7 +219,7 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	program_catch_signals();
 	host_measure(&host);
 	ret = load_find(b, d, o, &load);
-	/* Stage cycles are reported for mode `plain` only, as measuring them costs cycles. */
+	/* Stage cycles are measured in mode `plain` only, as that costs cycles. In other modes they are 0. */
 	server_account(&b->server, strcmp(o->mode, "plain") == 0);
 	if (ret == 0 && strcmp(o->mode, "reload") == 0)
 		ret = measure_reloads(b, d, o, &load, results);
@@ -236,6 +238,7 @@ static int start(const struct server_config *config, struct layout *l) {
 	struct platform_options p = {
 		.program = "vcmts-bench-changes",
 		.main_core = config->main_core,
+		/* server, and traffic of the same size */
 		.memory_mb = 2 * server_memory_mb(config, NULL),
 	};
 

@@ -13,12 +13,12 @@
 #include "server/changes.h"
 
 #define NS 1000000000u /* per second */
-#define ADDED 4 /* spares that are removed and added; the keys of the other spares roll */
-#define STEPS 4 /* one request each: modem, rules, key, rate */
+#define ADDED 4 /* the first spares, which are removed and added; the others roll their keys */
+#define CYCLE 4 /* requests of a round robin: modem, rules, key, rate */
 #define NAP_NS 50000
-#define STOP_NS 100000000 /* maximum delay of a stop by a signal */
-/* minimum requests per run: each kind occurs, also removal and addition of a modem */
-#define MIN_SAMPLES (2 * STEPS)
+#define STOP_NS 100000000 /* maximum time from a signal to the end of a sleep */
+/* minimum requests per run: two cycles, so that a modem is removed and added */
+#define MIN_REQUESTS (2 * CYCLE)
 
 struct request {
 	const char *method;
@@ -39,8 +39,9 @@ static void sleep_until(uint64_t ns) {
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Sleeps until `ns`, or until a signal. The signal may arrive before the sleep, or on another thread. */
-static void rest_until(uint64_t ns) {
+/* Sleeps until `ns` or a signal. It sleeps in slices, as a signal before the sleep or on another thread does not end
+ * it. */
+static void sleep_until_signal(uint64_t ns) {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	for (; now < ns && !program_stopped(); now = clock_ns(CLOCK_MONOTONIC))
@@ -154,7 +155,7 @@ static void write_digits(uint32_t value, unsigned bytes, char *out) {
 	snprintf(out + (size_t)2 * bytes - 8, 9, "%08x", value);
 }
 
-/* Rolls the key of a spare in three requests: uses the next key, removes the old one, installs another one. */
+/* Rolls the key of a spare in three requests: uses the next key, removes the old one, installs a new next key. */
 static struct request request_key(const struct driver *d, unsigned n) {
 	unsigned number = ADDED + n / 3 % (BED_SPARES - ADDED);
 	enum cipher cipher = spare(d->bed, number)->security.cipher;
@@ -175,7 +176,7 @@ static struct request request_key(const struct driver *d, unsigned n) {
 	};
 }
 
-/* Sets the rate of a modem with traffic to a value far above its traffic. */
+/* Sets the rate of a modem with traffic to 500 Mbps or more, so that it does not limit. */
 static struct request request_rate(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
 	char mac[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
@@ -189,12 +190,12 @@ static struct request request_rate(const struct driver *d, unsigned n) {
 	};
 }
 
-static struct request request_of(const struct driver *d, unsigned step) {
-	switch (step % STEPS) {
-	case 0: return request_modem(d, step / STEPS);
-	case 1: return request_rules(d, step / STEPS);
-	case 2: return request_key(d, step / STEPS);
-	default: return request_rate(d, step / STEPS);
+static struct request request_of(const struct driver *d, unsigned number) {
+	switch (number % CYCLE) {
+	case 0: return request_modem(d, number / CYCLE);
+	case 1: return request_rules(d, number / CYCLE);
+	case 2: return request_key(d, number / CYCLE);
+	default: return request_rate(d, number / CYCLE);
 	}
 }
 
@@ -296,20 +297,20 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 	uint64_t count = 0, gap = rate > 0 ? NS / rate : 0;
 
 	if (rate == 0) {
-		rest_until(end);
+		sleep_until_signal(end);
 		return 0;
 	}
 	figures_begin(d);
-	while ((next < end || count < MIN_SAMPLES) && !program_stopped()) {
+	while ((next < end || count < MIN_REQUESTS) && !program_stopped()) {
 		unsigned pending = requests_continue(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		struct driver_request *slot = free_slot(d);
 
 		if (now < next || slot == NULL) {
-			sleep_until(pending == 0 ? next : RTE_MIN(next, now + NAP_NS));
+			sleep_until_signal(pending == 0 ? next : RTE_MIN(next, now + NAP_NS));
 			continue;
 		}
-		if (now >= end && count >= MIN_SAMPLES)
+		if (now >= end && count >= MIN_REQUESTS)
 			break;
 		d->late += now > next + gap;
 		submit(d, slot);

@@ -33,21 +33,25 @@ struct driver {
 	struct rpc rpc;
 	json_t *spares[BED_SPARES]; /* the spare modems, as modem.add takes them */
 	struct driver_request requests[DRIVER_REQUESTS];
-	unsigned step; /* number of the next request */
-	struct driver_figures figures[DRIVER_KINDS];
+	unsigned step; /* number of the next request, over all runs */
+	struct driver_figures figures[DRIVER_KINDS]; /* by enum change_kind, of the last run */
 	uint64_t late; /* requests sent more than a period late */
 };
 
 /*
- * Creates the driver in the zeroed `d`. `b` must have spares, and its first group filter groups; its last
- * modems must have a next key that is not in use. Returns 0, or -1 after a message. The caller frees it with
- * driver_free() in either case.
+ * Creates the driver in the zeroed `d`, for the first group of `b`, which must outlive `d` and have spares. The
+ * group must have filter groups, and the last 4 of its BED_SPARES spares an unused next key. Each of its other
+ * modems must have less than 500 Mbps of traffic, as requests set 500 Mbps or more. Returns 0, or -1 after a message.
+ * The caller frees it with driver_free() in either case.
  */
 int driver_create(struct driver *d, struct bed *b);
 
 /* Accepts a zeroed struct. */
 void driver_free(struct driver *d);
 
-/* Requests `rate` changes per second (0: none) for the given time, but at least some of each kind, and waits for
- * the responses. Returns the number of requests. */
+/*
+ * Requests `rate` changes per second for the given time and waits for the responses; 0: only waits for the given
+ * time. Makes at least some requests of each kind, for longer if the rate is low. A signal ends it early. Returns
+ * the number of requests.
+ */
 uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds);

@@ -32,7 +32,8 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 		   const char *other);
 void reloading_close(struct reloading *r);
 
-/* Reloads repeatedly for the given time. `arg`: an open struct reloading. Sets `failed` after a message. */
+/* Reloads repeatedly for the given time, but at most 64 times. `arg`: an open struct reloading. Sets `failed`
+ * after a message. */
 void reloading_task(void *arg, unsigned milliseconds);
 
 /* Adds the figures to `found`, which may be NULL. */
