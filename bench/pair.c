@@ -43,7 +43,7 @@ static void state_set(struct pair *p, enum pair_state state) {
 	__atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
 }
 
-/* Advances by at most one step per burst, as in the upper MAC. DEPI frames are then flushed as
+/* Advances the lower MAC's clock by at most one step per burst, as in the upper MAC. DEPI frames are then flushed as
  * often as on one core, although the lower MAC may be some bursts behind. */
 static void lower_tick(struct pair *p) {
 	uint64_t now = __atomic_load_n(&p->now, __ATOMIC_RELAXED);
@@ -112,7 +112,7 @@ static void upper_round(struct pair *p, uint64_t now) {
 	unsigned work;
 
 	/* If the lower MAC is slower, the ring fills and the upper MAC waits. Only this benchmark does so;
-	 * otherwise queues would grow from batch to batch. */
+	 * otherwise queues would grow from one pair_carry() to the next. */
 	while (rte_ring_free_count(p->downstream->upper.to_lower) < PIPELINE_BURST)
 		rte_pause();
 	start = rte_rdtsc();

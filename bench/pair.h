@@ -26,7 +26,7 @@ struct pair {
 	struct clock *upper_clock;
 	struct clock *lower_clock;
 	uint64_t step_ns; /* simulated time of a round, of the current pair_carry() */
-	uint64_t upper_cycles; /* of rounds with work since pair_take_cycles() */
+	uint64_t upper_cycles; /* reference cycles of rounds with work, since pair_take_cycles() */
 	/* Shared by both threads. */
 	enum pair_state state __rte_cache_aligned;
 	uint64_t now __rte_cache_aligned; /* ns: time of the upper MAC */
@@ -34,7 +34,7 @@ struct pair {
 };
 
 /*
- * Selects the cores of upper and lower MAC: those of `threads` if it has layout 1ds2t and this process may
+ * Selects the CPUs of upper and lower MAC: those of `threads` if it has layout 1ds2t and this process may
  * use both, otherwise the first two usable cores. Returns the number of usable cores; sets `cores` if it
  * is at least 2.
  */
@@ -48,9 +48,12 @@ int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct
  * struct. */
 void pair_stop(struct pair *p);
 
-/* Processes the packets in the network port: `rounds` of the upper MAC, `step_ns` of time each, in
- * parallel with the lower MAC. Returns when both rest; advances `now` (ns). */
+/*
+ * Runs `rounds` rounds of the upper MAC, `step_ns` of simulated time each, in parallel with the lower MAC. A
+ * round takes one burst from the network port. Returns when the ring is empty and the second core rests; packets
+ * may remain in queues and open DEPI frames. Adds `rounds * step_ns` to `now` (ns). After pair_start() only.
+ */
 void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now);
 
-/* Returns and resets the reference cycles of both cores' rounds with work. The pair must rest. */
+/* Returns the sum of both cores' reference cycles in rounds with work, and resets it. The pair must rest. */
 uint64_t pair_take_cycles(struct pair *p);

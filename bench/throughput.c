@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates the data plane, the traffic and their threads, and reports the data plane's counters of a
- * trial. */
+/* Creates data plane and traffic, starts the data plane's threads, and reports its counters of a trial. trials.h runs
+ * the traffic. */
 #include "throughput.h"
 
 #include <stdio.h>
@@ -133,7 +133,8 @@ static void snapshot(const struct throughput *t, struct worker *workers,
 		*upstream = g->upstream->counters;
 }
 
-/* Starts measuring latencies from 0, or stops it. If memory is short for them, the answers have none. */
+/* Starts measuring latencies from 0, or stops it. If memory for them is short, the answers have no
+ * latencies. */
 static void latencies_begin(struct throughput *t, bool on) {
 	t->latency = on && server_latency(&t->server, true) == 0;
 	if (!t->latency) {

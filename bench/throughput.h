@@ -19,9 +19,10 @@
 #include "server/server.h"
 
 struct throughput {
-	struct single_group lone; /* configuration of `server` */
+	/* configuration of `server`; its lists belong to the caller of throughput_create() */
+	struct single_group lone;
 	struct server server;
-	struct crypto_provider *crypto; /* of the modems */
+	struct crypto_provider *crypto; /* of the modems that the traffic simulates */
 	/* port IDs: [0] of the data plane, [1] of the traffic */
 	uint16_t network[2];
 	uint16_t rphy[2];
@@ -46,9 +47,10 @@ unsigned throughput_memory_mb(const struct service_group *sg);
 unsigned throughput_depth_max(const struct service_group *sg);
 
 /*
- * Creates ports of `depth` packets (a power of two) per direction, data plane and traffic, and starts the
- * data plane's threads on lcores from 1. `upstream`: modems can send. Returns 0, or -1 after a message. The
- * caller calls throughput_free() in either case.
+ * Creates ports of `depth` packets per direction (a power of two, at most throughput_depth_max()), data plane and
+ * traffic, and starts the data plane's threads on lcores from 1. The caller runs the traffic (trials.h). `sg` must
+ * outlive `t`. `upstream`: also creates upstream traffic. Returns 0, or -1 after a message. The caller calls
+ * throughput_free() in either case.
  */
 int throughput_create(struct throughput *t, const struct service_group *sg, unsigned depth,
 		      bool upstream);
@@ -60,6 +62,7 @@ int throughput_stop(struct throughput *t);
 /* Stops the threads if they run, and frees all but the struct itself. */
 void throughput_free(struct throughput *t);
 
-/* Callbacks of struct trials with a struct throughput: report the data plane's counters of a trial. */
+/* Callbacks of struct trials with a struct throughput. The second adds `workers`, `drops` and, if measured,
+ * `pipeline_latency_us` to the answer (docs/results.md). */
 void throughput_trial_begins(void *throughput, const struct traffic_load *load);
 void throughput_trial_ended(void *throughput, json_t *answer);

@@ -17,12 +17,15 @@
 #define MAX_LOADS 8
 #define MBUF_BYTES 256 /* of an mbuf without data, with the pool's overhead */
 
-/* The order is that of `ratios` in scheduler_results.c: results have the first one's figures, and ratios to others. */
+/* In the order of `ratios` in scheduler_results.c. A result has the figures of the first, and its cycles divided by
+ * those of rte_sched. */
 const struct scheduler_subject *const scheduler_subjects[SUBJECTS] = {
 	&subject_vcmts, /* src/scheduler, flows share by weight */
+	/* token buckets never limit: a modem's queues are emptied before the next modem */
 	&subject_rte_sched,
+	/* buckets of two frames: modems alternate, as in src/scheduler */
 	&subject_rte_sched_quanta,
-	&subject_priorities, /* src/scheduler, half of the flows by priority */
+	&subject_priorities, /* src/scheduler, half of a modem's flows by priority */
 };
 
 struct options {
@@ -43,7 +46,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"runs", 'n', "N", 0, "runs of each case and load, the median is shown (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 300)", 0},
-	{"real-time", 'r', NULL, 0, "send bursts in real time, as on a wire", 0},
+	{"real-time", 'r', NULL, 0, "let bursts arrive in real time instead of simulated time", 0},
 	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
@@ -83,7 +86,7 @@ struct progress {
 	unsigned done, total;
 };
 
-/* Number of mbufs for a case: all schedulers have packets at the same time. */
+/* Number of mbufs for a case. All subjects exist at the same time, each with full queues and a full rotation. */
 static unsigned mbuf_count(const struct bench_case *c) {
 	return SUBJECTS * (case_packets(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }

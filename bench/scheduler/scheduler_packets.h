@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets for a scheduler: sizes of the published mix and random flows, so that the state of a
- * burst's flows is rarely in a cache. The same seed gives the same sequence. */
+/* Packets for a scheduler: sizes of the mix `imix`, and random flows, as the state of a real burst's
+ * flows is rarely in a cache. The same seed gives the same sequence. */
 #pragma once
 
 #include "core/mix.h"
@@ -25,7 +25,8 @@ struct packets {
 	uint16_t sizes[PACKETS_WAITING];
 };
 
-/* Allocates mbufs from `pool`, marked for the subject's `state`. Returns NULL after a message. */
+/* Allocates PACKETS_WAITING mbufs from `pool`; `subject` marks them for its `state`. All three must outlive it. Returns
+ * NULL after a message. */
 struct packets *packets_create(struct rte_mempool *pool, const struct scheduler_subject *subject,
 			       void *state, uint32_t flows, uint64_t seed);
 
@@ -35,12 +36,12 @@ void packets_free(struct packets *p);
 /* Bytes of the mix's mean packet, including CRC. */
 double packets_mean(void);
 
-/* Takes the next `n` packets, which the caller then owns. Returns their bytes with CRC. `n`
- * packets must be waiting: after packets_fill(), PACKETS_WAITING are. */
+/* Takes the next `n` packets, which the caller then owns. Returns their bytes with CRC. At least `n`
+ * packets must wait; after packets_create() and packets_fill(), PACKETS_WAITING do. */
 uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n);
 
-/* Puts packets back with new sizes and flows, and frees those beyond PACKETS_WAITING. Returns the bytes of
- * all `n` with CRC, by the old sizes. */
+/* Puts sent packets back with new sizes and flows, and frees those beyond PACKETS_WAITING. Returns the bytes of
+ * all `n` with CRC, by the sizes with which they were sent. */
 uint64_t packets_recycle(struct packets *p, struct rte_mbuf **packets, unsigned n);
 
 /* Allocates mbufs for packets that the scheduler kept or dropped, until PACKETS_WAITING wait. Returns 0, or -1 if

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion window of a TCP sender, in packets: Reno (RFC 5681) and CUBIC (RFC 9438). After a timeout CUBIC keeps W_max,
- * unlike RFC 9438, section 4.8 (docs/limits.md). */
+/* Congestion window of a TCP sender, in packets: Reno (RFC 5681) and CUBIC (RFC 9438). After a timeout CUBIC grows
+ * towards the W_max that it has after a loss. By RFC 9438, section 4.8, W_max would be the window at the start of
+ * congestion avoidance (docs/limits.md). */
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +36,8 @@ void congestion_init(struct congestion *c, enum congestion_control control);
  * both in ns. */
 void congestion_on_ack(struct congestion *c, uint64_t now, uint64_t rtt);
 
-/* Packets were lost; called once for all losses within one window. Reduces the window, to two packets at least. */
+/* Packets were lost; called once for all losses within one window. Reduces the window, to two packets at least, also
+ * from a window of one. */
 void congestion_on_loss(struct congestion *c);
 
 /* The retransmission timer has expired. Reduces the threshold as congestion_on_loss(), then starts slow start from

@@ -9,8 +9,8 @@
 #define SECOND 1e9 /* ns */
 #define RATE_MIN 64000
 #define RATE_MAX 1e11
-#define BURST_MIN 3044 /* bytes: MULPI's default of the maximum traffic burst */
-/* the default burst is that of 1 ms at the rate, at least BURST_MIN */
+#define DEFAULT_BURST_MIN 3044 /* bytes: MULPI's default of the maximum traffic burst */
+/* the default of `burst` is what the rate sends in 1 ms, at least DEFAULT_BURST_MIN */
 #define BURSTS_PER_SECOND 1000
 #define BUFFER_MAX 1e9 /* bytes, of buffers, thresholds and bursts */
 #define TIME_MAX 3600 /* seconds, of any time in a scenario */
@@ -59,8 +59,9 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 	fields_open(f, json);
 	fields_number(f, "sustained_rate", rates, 1, &flow->sustained.rate);
 	burst = flow->sustained.rate / (8ul * BURSTS_PER_SECOND);
-	burst = burst > BURST_MIN ? burst : BURST_MIN;
+	burst = burst > DEFAULT_BURST_MIN ? burst : DEFAULT_BURST_MIN;
 	fields_number(f, "burst", (struct bounds){PACKET_MAX, BUFFER_MAX}, 1, &burst);
+	/* Without a sustained rate, `burst` has no effect. */
 	flow->sustained.burst = flow->sustained.rate == 0 ? 0 : burst;
 	fields_number32(f, "buffer", (struct bounds){PACKET_MAX, BUFFER_MAX}, &flow->buffer);
 	flow->min_buffer = flow->max_buffer = flow->buffer;
@@ -126,7 +127,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 	fields_close(f);
 }
 
-/* Fields for element `index` of an array. */
+/* A reader of element `index` of an array, whose messages name the element. */
 static struct fields element(const struct fields *top, const char *array, uint32_t index) {
 	struct fields f = *top;
 

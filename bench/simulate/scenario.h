@@ -31,8 +31,8 @@ struct sender_group {
 	/* round-trip time without queueing delay; those of the senders are spread evenly from rtt to rtt_max */
 	uint64_t rtt, rtt_max;
 	uint64_t start, spread; /* each starts at a random time in [start, start + spread] */
-	uint64_t stop;
-	uint32_t bytes; /* per packet, as the scheduler counts them */
+	uint64_t stop; /* sends nothing from this time on */
+	uint32_t bytes; /* of a packet with CRC */
 	uint64_t rate; /* SENDER_CBR: bits per second, per sender */
 };
 
@@ -40,12 +40,13 @@ struct sender_group {
 struct rate_change {
 	uint64_t at; /* ns */
 	uint32_t flow;
-	uint64_t rate; /* bits per second */
+	uint64_t rate; /* sustained rate, bits per second; not 0 */
 };
 
 struct scenario {
 	uint64_t seed;
-	uint64_t duration, warmup; /* ns */
+	/* ns; the warm-up is the first part of the duration. Of all results only the samples include it. */
+	uint64_t duration, warmup;
 	uint64_t sample; /* ns: interval of the samples */
 	uint64_t channel_rates[SCENARIO_MAX_CHANNELS]; /* bits per second */
 	uint32_t channel_count;

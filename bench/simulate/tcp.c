@@ -58,7 +58,7 @@ static void lose(struct tcp *t, const struct tcp_hole *hole) {
 }
 
 /* Each acknowledgement adds at most one hole, and each hole is lost after TCP_DUPLICATES
- * acknowledgements. So TCP_DUPLICATES holes suffice. */
+ * acknowledgements, including the one that adds it. So TCP_DUPLICATES holes suffice. */
 static void holes_update(struct tcp *t, uint64_t number) {
 	if (number > t->expected)
 		t->holes[t->hole_count++] = (struct tcp_hole){

@@ -11,10 +11,10 @@
 
 #include "congestion.h"
 
-#define TCP_DUPLICATES 3 /* later packets acknowledged until a missing one counts as lost */
+#define TCP_DUPLICATES 3 /* a missing packet is lost at this acknowledgement of a later one */
 #define TCP_NEVER UINT64_MAX
 
-/* Transmissions missing between two acknowledged ones. */
+/* Consecutive transmissions that are missing before an acknowledged one. */
 struct tcp_hole {
 	uint64_t end; /* number after the last one */
 	uint64_t packets;
@@ -31,7 +31,7 @@ struct tcp {
 	struct tcp_hole holes[TCP_DUPLICATES]; /* in order */
 	unsigned hole_count;
 	uint64_t smoothed_rtt, rtt_variance;
-	unsigned backoff; /* consecutive timeouts */
+	unsigned backoff; /* consecutive timeouts, at most BACKOFF_MAX; each doubles the timer */
 	uint64_t deadline; /* of the retransmission timer, or TCP_NEVER */
 	/* counts of transmissions, window reductions, expired timers */
 	uint64_t lost, reductions, timeouts;

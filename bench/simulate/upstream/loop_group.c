@@ -51,6 +51,7 @@ static void read_flow(struct fields *f, struct maps_flow *flow) {
 	loop_samples(f, "grant_interval", (struct bounds){0, 1}, &flow->grant_interval);
 	loop_samples(f, "grant_jitter", (struct bounds){0, 1}, &flow->grant_jitter);
 	loop_samples(f, "poll_interval", (struct bounds){0, 1}, &flow->poll_interval);
+	/* Without a sustained rate, `burst` has no effect. */
 	flow->sustained_burst = flow->sustained == 0 ? 0 : (uint32_t)burst;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A scenario of the closed loop of requests and grants in the upstream (loop.h), read from JSON;
- * docs/upstream-scheduler.md has its keys. Times are samples of MAPS_HZ (204.8 MHz). */
+ * docs/upstream-scheduler.md has its keys. Times are samples of MAPS_HZ (204.8 MHz), except `jitter`. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,23 +39,26 @@ struct loop_group {
 	double jitter; /* seconds: maximum random delay of a packet, if regular */
 	struct loop_size sizes[LOOP_SIZES];
 	uint32_t size_count;
-	uint64_t propagation, propagation_max; /* samples, one way; spread evenly over the flows */
-	uint32_t channels; /* per flow, in round robin; 0: all */
+	/* samples, one way; spread evenly over the flows from the first value to below the second */
+	uint64_t propagation, propagation_max;
+	uint32_t channels; /* per flow, in round robin over the flows; 0: all */
 	/* as in struct access_flow: */
 	uint32_t outstanding; /* limit of unanswered requests */
 	uint32_t request_unit; /* bytes */
-	uint32_t patience; /* samples */
+	uint32_t patience; /* samples that it waits for a known grant instead of contending */
 	uint32_t map_loss, request_loss; /* per million */
-	enum access_conduct conduct; /* all but ACCESS_BEYOND */
-	uint32_t excess; /* bytes of each request of ACCESS_ENDLESS */
+	enum access_conduct conduct; /* not ACCESS_BEYOND */
+	uint32_t excess; /* ACCESS_ENDLESS: size of each request in bytes, whatever is queued */
 	struct maps_flow flow; /* without clusters and header bytes, which loop_setup.c adds */
 };
 
 struct loop_scenario {
-	uint64_t duration, warmup, seed;
+	/* The warm-up is the first part of the duration and is not measured. */
+	uint64_t duration, warmup;
+	uint64_t seed;
 	struct loop_delays delays;
 	uint32_t channel_count;
-	/* of all channels; lead and ack_delay follow from delays and distance */
+	/* of all channels; the reader derives `lead` and `ack_delay` from the delays and the largest propagation */
 	struct maps_channel channel;
 	struct loop_group groups[LOOP_GROUPS];
 	uint32_t group_count;
