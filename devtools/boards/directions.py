@@ -15,8 +15,8 @@ CIPHERS = ("aes_128", "aes_256", "des")
 
 
 def cycles(scope: Scope, direction: str, packets: str) -> Panel:
-    """Cycles per packet of each stage. `packets`: the counter of the direction's packets, which has
-    no label `direction`."""
+    """Cycles per packet of each stage. `packets`: name of the counter to divide by, which contains
+    the direction, so the counter has no label `direction`."""
     selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Cycles by stage",
@@ -47,7 +47,7 @@ def latency(scope: Scope, direction: str) -> Panel:
 
 
 def poll_statistics(scope: Scope, direction: str) -> Iterator[Panel]:
-    """Polls of the packet source by result, and packets per lookup of modems."""
+    """Polls of the packet source by result, and packets (upstream: bursts) per lookup of modems."""
     selected = scope.with_matchers(f'direction="{direction}"')
     yield graph(
         "Polls",

@@ -17,8 +17,8 @@ from boards.upstream import UP, upstream
 # The variable `group` has an option per service group. An option's value is the label matchers of
 # the group; its text is the label `at`, which QUERY adds. REGEX reads both from a sample such as
 # {at="1 of HOST",instance="HOST",service_group="1"} 1. Its labels are sorted by name.
-# `raw` keeps Grafana from escaping the quotation marks. GROUP is for sections that repeat per
-# group: there `group` is one group. Elsewhere the matchers of several groups match nothing.
+# `raw` keeps Grafana from escaping the quotation marks. GROUP needs a section of section(): there
+# `group` is one group. In a section that does not repeat, several selected groups match nothing.
 GROUP = Scope("${group:raw}")
 QUERY = (
     "query_result(label_join(count by (instance, service_group) (vcmts_service_group_info),"
@@ -33,7 +33,7 @@ def section(title: str) -> Section:
 
 
 def latest_values() -> Iterator[Part]:
-    """The section `now`: rates, counts and the delay at present."""
+    """The section `now`, per group like the others: latest rates, counts and scheduler delay."""
     yield section("now")
     for name, title in ((DOWN, "Downstream"), (UP, "Upstream")):
         yield latest(

@@ -20,7 +20,7 @@ vcmts:x:{USER}:0:OpenVCMTS:/run/vcmts:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 """
 GROUP = "root:x:0:\nnogroup:x:65534:\n"
-# Folders that no file creates: for mounts, and for programs.
+# Folders for mounts, temporary files and programs. They exist even if no file is copied to them.
 FOLDERS = "dev etc/vcmts/config etc/vcmts/secret proc run/vcmts sys tmp usr/bin usr/sbin var/tmp"
 # The health check, which the Containerfile names; its source is deploy/container/health.
 HEALTH = "usr/libexec/vcmts/health"
@@ -44,8 +44,8 @@ def skeleton(root: Path) -> None:
 
 
 def copy_chosen(choice: Choice, root: Path) -> None:
-    """Copies the chosen files. Further hard links to a file become symbolic links: DPDK would load
-    two copies of a driver."""
+    """Copies the chosen files. Further hard links to a file become symbolic links, as DPDK would
+    load each copy as a driver of its own."""
     first: dict[int, Path] = {}
     for path in sorted(choice.paths):
         source, target = choice.unpacked.tree / path, root / path
@@ -58,8 +58,8 @@ def copy_chosen(choice: Choice, root: Path) -> None:
 
 
 def link_equal_copyrights(root: Path) -> None:
-    """Replaces copyright files by links to the first equal one, by name of the package. Packages of
-    one source have equal ones."""
+    """Replaces each copyright file by a link to an equal one, if a package earlier in the alphabet
+    has it. Packages of one source have equal ones."""
     by_size: dict[int, list[Path]] = {}
     for file in sorted(root.glob("usr/share/doc/*/copyright")):
         if file.is_symlink() or file.parent.is_symlink():

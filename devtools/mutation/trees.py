@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Copies of the checkout in build-mutants/, each with a build folder. The checkout stays unchanged.
 
-The copy `whole` never has mutants: it measures the tests, and its programs are compared with those
-of mutants.
+The copy `whole` never has mutants: tests are measured in it, and its programs are compared with
+those of mutants.
 """
 
 import json
@@ -16,9 +16,12 @@ from pathlib import Path
 from mutation.choose import MistakeError
 
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
-# Folders beside src. A test with code of theirs contains several areas of src and belongs to none.
+# Folders beside src. They are no areas. A test with their code contains several areas of src and
+# belongs to none, except by TEST_FOLDERS.
 TOPS = ("traffic", "bench")
-# Areas whose code is in most test programs. Only tests in these folders of tests/unit are theirs.
+# Areas whose tests are those in folders of tests/unit, not all tests with their code: areas that
+# are subfolders (PATHS in choose.py), which Test.areas does not have, and areas that many test
+# programs contain.
 TEST_FOLDERS = {
     "log": ("platform/log",),
     "scheduler": ("scheduler",),
@@ -50,7 +53,7 @@ class Test:
     name: str
     program: str  # path in the build folder: the test, or the program that `command` starts
     arguments: tuple[str, ...] = ()
-    areas: frozenset[str] = frozenset()  # folders of src and TOPS of which it contains code
+    areas: frozenset[str] = frozenset()  # folders directly below src, and TOPS, whose code it has
     folder: str = ""  # of its source, below tests/unit
     command: tuple[str, ...] = ()  # runs in the tree instead of the program
     directory: str | None = None  # working directory without `command`; None: the build folder
@@ -195,8 +198,8 @@ def tests_of(tree: Tree) -> list[Test]:
 
 
 def belongs(test: Test, area: str) -> bool:
-    """Whether the test is for the area. Most tests contain src/wire without testing it. Those of
-    the traffic program contain several areas."""
+    """Whether the test is for the area. Most tests contain src/wire: only those with no other area
+    are for it. Tests with code of TOPS are for areas of TEST_FOLDERS only."""
     if area in TEST_FOLDERS:
         return any(Path(test.folder).is_relative_to(folder) for folder in TEST_FOLDERS[area])
     if area == "wire":
@@ -216,7 +219,8 @@ def end_to_end_test(area: str) -> Test:
 
 
 def environment(checkout: Path) -> dict[str, str]:
-    """This process's environment, and the folder of captures, which a copy would not find."""
+    """This process's environment. VCMTS_CAPTURES defaults to ../shared/captures of the checkout,
+    which a copy does not have beside it."""
     captures = checkout.parent / "shared" / "captures"
     found = {"VCMTS_CAPTURES": str(captures)} if captures.is_dir() else {}
     return {**found, **os.environ}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tries one mutant at a time: writes it into a copy, builds it, and runs the tests of its area.
+"""Tries a mutant: writes it into a copy, builds it, and runs the tests of its area. Threads try
+several mutants at a time, each in its own copy.
 
 A mutant is also killed if a test exceeds its limits. The main limit is CPU time, which hardly
 depends on the machine's load; a limit of wall time stops tests that sleep. An exceeded limit counts
@@ -27,7 +28,8 @@ PROCESSOR_SECONDS, PROCESSOR_FACTOR = 2, 5
 WALL_SECONDS, WALL_FACTOR = 60, 40
 ATTEMPTS = 3  # with doubled limits, if the test without the mutant exceeds them too
 FIRST_TESTS = 2  # built and run before the others, as they kill most mutants
-# Limits of a mutant's memory and files (servers allocate memory in files), in bytes.
+# Limits of each process of a test, in bytes: its data (RLIMIT_DATA), and the size of a file, as
+# servers have their packet memory in files.
 LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={2 << 30}"]
 SKIPPED = 77  # exit status of a skipped test
 OUTPUT_BYTES = 4000  # printed of a test that fails without a mutant
@@ -42,7 +44,8 @@ class CommandResult:
     """Result of a command."""
 
     good: bool  # passed or skipped
-    late: bool = False  # exceeded a limit, or failed after it may have exceeded one
+    # exceeded a limit, or failed after more than half of its CPU time: a child may have exceeded it
+    late: bool = False
     processor: float = 0  # seconds
     wall: float = 0  # seconds
 
@@ -59,6 +62,7 @@ class Verdict:
 
     @property
     def is_unexplained(self) -> bool:
+        """Survived or undecided, without a reason. The run then exits with status 1."""
         return self.outcome in ("survived", "undecided") and not self.reason
 
 
@@ -123,7 +127,10 @@ def run_command(
 
 @dataclass
 class Bench:
-    """Runs the tests of one area, on copies with a mutant and on the copy `whole` without one."""
+    """Runs the tests of one area, on copies with a mutant and on the copy `whole` without one.
+
+    Threads share it and its Record without a lock: a lost count changes only the order of tests.
+    """
 
     whole: Tree
     tests: list[Test]

@@ -311,7 +311,7 @@ def test_tests_belong_to_areas_of_their_inputs(inputs: str, areas: list[str]) ->
 
 
 def test_tests_belong_to_areas_of_their_folder() -> None:
-    """Code that most test programs link is tested by the programs in its folder."""
+    """Areas of TEST_FOLDERS are tested by the programs in their folders."""
     inputs = (
         "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
     )
