@@ -36,8 +36,8 @@ struct downlink_refused {
 };
 
 /* Documentation networks (RFC 5737, RFC 3849). */
-static const uint8_t nobody4[4] = {192, 0, 2, 254};
-static const uint8_t nobody6[16] = {0x20, 0x01, 0x0d, 0xb8, [4] = 0xfe, [15] = 0xfe};
+static const uint8_t documentation4[4] = {192, 0, 2, 254};
+static const uint8_t documentation6[16] = {0x20, 0x01, 0x0d, 0xb8, [4] = 0xfe, [15] = 0xfe};
 static const uint8_t multicast4[4] = {239, 255, 0, 1};
 static const uint8_t multicast6[16] = {0xff, 0x0e, [15] = 1};
 
@@ -58,8 +58,8 @@ static bool is_modem_address(const struct service_group *sg, uint8_t family,
 
 /* Decrements the address until no modem has it. */
 static void unknown_find(struct downlink_refused *r, const struct service_group *sg) {
-	memcpy(r->unknown4, nobody4, sizeof(nobody4));
-	memcpy(r->unknown6, nobody6, sizeof(nobody6));
+	memcpy(r->unknown4, documentation4, sizeof(documentation4));
+	memcpy(r->unknown6, documentation6, sizeof(documentation6));
 	for (unsigned i = 0; i < UINT8_MAX && is_modem_address(sg, 4, r->unknown4); i++)
 		r->unknown4[3]--;
 	for (unsigned i = 0; i < UINT8_MAX && is_modem_address(sg, 6, r->unknown6); i++)

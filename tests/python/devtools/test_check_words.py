@@ -29,6 +29,7 @@ why = "a term of a library"
 
 
 def check(folder: Path, name: str, text: str) -> tuple[int, str]:
+    """Runs check-words in a repository with the file `name`. Returns its exit status and stdout."""
     files = {"docs/glossary.md": GLOSSARY, "devtools/words.toml": SETTINGS, name: text}
     for path, content in files.items():
         (folder / path).parent.mkdir(exist_ok=True)
@@ -46,7 +47,8 @@ def check(folder: Path, name: str, text: str) -> tuple[int, str]:
         ("int group_rooms;", "room"),
         ("int roomOf(void);", "room"),
         ("int place_of;", "place"),
-        ("int mydata_room;", "room"),  # not data_room, which is allowed as a whole name
+        ("int room2;", "room"),
+        ("int mydata_room;", "room"),  # data_room is allowed only between underscores
     ],
 )
 def test_retired_word_is_refused_with_its_term(tmp_path: Path, text: str, word: str) -> None:
@@ -62,7 +64,8 @@ def test_retired_word_is_refused_with_its_term(tmp_path: Path, text: str, word: 
         ("src/a.c", "int headroom, mushrooms;"),  # a part of another word
         ("src/pool.c", "int room_size;"),  # allowed there
         ("src/exempt.c", "int room;"),
-        ("src/a.c", "int mbuf_data_room_size = roomName;"),  # names of a library
+        # names of a library, in a longer name and alone
+        ("src/a.c", "int mbuf_data_room_size = roomName;"),
         ("tests/a.c", "int room;"),  # not among the files
     ],
 )
@@ -74,4 +77,5 @@ def test_long_sentence_of_a_page_is_refused(tmp_path: Path) -> None:
     words = " ".join(["word"] * 31)
     status, output = check(tmp_path, "docs/a.md", f"Short one. A {words}.\n\n```\n{words}\n```\n")
     assert status == 1 and output.startswith("docs/a.md: over 30 words in a sentence: A word")
+    # A colon ends a part of a sentence: each has at most 30 words.
     assert check(tmp_path, "docs/a.md", f"One: {' '.join(['word'] * 30)}.\n") == (0, "")
