@@ -11,7 +11,7 @@ from python.conftest import ExpectError
 from vcmts import cli
 
 Json = dict[str, Any]
-# A reference cycle has 1.5 core cycles.
+# A reference cycle (TSC) takes 1.5 core cycles.
 HOST = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": True}
 BASE = {"schema": 1, "complete": True, "configuration": "6ofdm-0sc-qam_300cms_aes", "host": HOST}
 SERVER = ("--cores-per-socket", "32", "--memory-per-service-group", "0.125")
@@ -23,17 +23,16 @@ def result(direction: str, mix: str, mean: float, cycles: float, **more: Any) ->
     }  # fmt: skip
 
 
-PIPELINE = BASE | {
-    "kind": "pipeline",
-    "results": [
-        result("downstream", "imix", 1000, 800),
-        result("downstream", "imix", 1000, 500, threads=2),  # two cores (1ds2t): ignored
-        result("downstream", "84", 84, 400),
-        result("downstream", "1284", 1284, 1000),
-        result("upstream", "upstream-imix", 300, 600),
-        result("upstream", "84", 84, 400),
-    ],
-}
+RESULTS = [
+    result("downstream", "imix", 1000, 800),
+    # A downstream on two cores (1ds2t); sizing uses results of one.
+    result("downstream", "imix", 1000, 500, threads=2),
+    result("downstream", "84", 84, 400),
+    result("downstream", "1284", 1284, 1000),
+    result("upstream", "upstream-imix", 300, 600),
+    result("upstream", "84", 84, 400),
+]
+PIPELINE = BASE | {"kind": "pipeline", "results": RESULTS}
 POINT: Json = {
     "mix": "imix",
     "upstream_mix": "upstream-imix",
@@ -137,8 +136,8 @@ def test_measured_throughput_bounds_the_rate(tmp_path: Path) -> None:
 
 
 def test_measured_throughput_bounds_only_downstream(tmp_path: Path) -> None:
-    """A search keeps the upstream at a share of the downstream: its 1.5 Gbps do not bound the 8 of
-    a core."""
+    """The throughput search applies upstream as a share of downstream: 1.5 Gbps are no limit of a
+    core, which carries 8 by its cycles."""
     slow = POINT | {"gbps": {"downstream": 10.0, "upstream": 1.5, "total": 11.5}}
     files = {"pipeline": PIPELINE, "throughput": THROUGHPUT | {"results": [slow]}}
     machine = store(tmp_path, **files)
@@ -191,8 +190,8 @@ def test_cores_that_carried_the_throughput(workers: int, note: str, tmp_path: Pa
 def test_cost_of_modems(
     modems: int, factor: float, upstream: float, gib: float, note: str, tmp_path: Path
 ) -> None:
-    """`factor` and `upstream`: of downstream and upstream cycles, relative to 300 modems. `gib`:
-    per service group."""
+    """`factor`, `upstream`: cycles downstream and upstream, relative to 300 modems, not
+    extrapolated. `gib`: per service group, extrapolated by the nearest two points."""
     machine = store(tmp_path, pipeline=PIPELINE, cost=COST)
     options = ("--modems", str(modems), "--groups", "6ofdm:8Gbps/1Gbps")
     actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
@@ -206,7 +205,7 @@ def test_cost_of_modems(
 
 
 def test_upstream_of_throughput_has_its_cost_of_modems(tmp_path: Path) -> None:
-    """6 Gbps with 300 modems are 600 / 660 of it with 3,000."""
+    """3,000 modems take 660 cycles instead of 600: 6 Gbps become 6 * 600 / 660 = 5.45."""
     machine = store(tmp_path, throughput=THROUGHPUT, cost=COST)
     options = ("--modems", "3000", "--groups", "6ofdm:8Gbps/1Gbps")
     actual = size_one(machine, *options, folder=tmp_path)
@@ -281,6 +280,12 @@ def test_bad_file_fails(
         ),
         ({"a": PIPELINE}, (), "--cores-per-socket: needed"),
         ({"a": PIPELINE}, (*SERVER, "--mix", "banana"), "mix banana: not measured, allowed: imix"),
+        ({"a": PIPELINE}, (*SERVER, "--mix", "²"), "mix ²: not measured, allowed: imix"),
+        (
+            {"a": PIPELINE | {"results": [*RESULTS, result("downstream", "²", 84, 9)]}},
+            (*SERVER, "--mix", "banana"),
+            "mix banana: not measured, allowed: imix",
+        ),
         ({"a": PIPELINE}, (*SERVER, "--mix", "84:0"), "shares above 0"),
         ({"a": PIPELINE}, (*SERVER, "--mix", "20"), "64 to 9000"),
         ({"a": PIPELINE}, (*SERVER, "--crypto", "aes-qat"), "allowed: aes or none"),

@@ -20,21 +20,27 @@ def _of(pipeline: Json, direction: str) -> list[Json]:
     ]
 
 
+def _is_size(mix: str) -> bool:
+    return mix.isascii() and mix.isdigit()
+
+
 def by_size(found: list[Json], ratio: float) -> Points:
     """Core cycles by packet size, from the mixes with a single size."""
-    sizes = [r for r in found if str(r["mix"]).isdigit()]
+    sizes = [r for r in found if _is_size(str(r["mix"]))]
     return sorted({float(r["mix"]): r["cycles_per_packet"] * ratio for r in sizes}.items())
 
 
 def mix_shares(mix: str) -> list[tuple[float, float]] | None:
     """Sizes and shares (sum 1) of a mix that is a size or a table; None for a named mix."""
-    if not (mix.isdigit() or TABLE.fullmatch(mix)):
+    if not (_is_size(mix) or TABLE.fullmatch(mix)):
         return None
     parts = [part.split(":") for part in mix.split(",")] if ":" in mix else [[mix, "1"]]
     shares = [(float(size), float(share)) for size, share in parts]
     total = sum(share for _, share in shares)
     if total <= 0 or not all(64 <= size <= 9000 for size, _ in shares):
-        raise MistakeError(f"mix {mix}: allowed: sizes of 64 to 9000 bytes with shares above 0")
+        raise MistakeError(
+            f"mix {mix}: allowed: sizes of 64 to 9000 bytes, total of shares above 0"
+        )
     return [(size, share / total) for size, share in shares]
 
 
