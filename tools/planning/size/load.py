@@ -50,10 +50,11 @@ class Server:
     slots: int | None = None  # PCIe slots for port cards and crypto cards
     slot_gbps: float | None = None  # per PCIe slot, shared by the ports of its card
     crypto_card_gbps: float | None = None  # per crypto card in a PCIe slot; None: no such cards
-    crypto_gbps: float | None = None  # downstream, of all crypto devices per socket
-    # For some service groups, which need as many cores as the others. None: no devices.
+    crypto_gbps: float | None = None  # downstream, of all crypto devices of a socket together
+    # Devices that carry the crypto of some groups. Only reported: they save no cores and limit
+    # nothing. None: no devices.
     crypto_devices: Devices | None = None
-    interfaces: int | None = None  # virtual functions, or interfaces of a cloud instance
+    interfaces: int | None = None  # of the server: virtual functions, or interfaces of a cloud
     nic_gbps: float | None = None  # total of both directions, as clouds limit it
     interface_mpps: float | None = None  # per interface, total of both directions
     shared_ports: str = ""  # one of SHARED_PORTS; "": each service group has its own ports
@@ -74,27 +75,30 @@ class Question:
     server: Server
     rules: Rules
     standby: float = 0.0  # standby service groups per active one; they carry no traffic
-    # Maximum downstream Gbps of a service group. None: only channels and core limit it.
+    # Maximum downstream Gbps of a group without a requested rate. None: channels and core limit it.
     limit: float | None = 10.0
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of a service group, and what its share of cores can carry. Gbps."""
+    """Rates of a service group, and what its share of cores can carry. Gbps. Requested rates may
+    exceed the capacities: plan.exceeded_limits() checks them."""
 
     downstream: float
     upstream: float
     downstream_capacity: float  # beside the upstream, if both directions share a thread
     upstream_capacity: float | None  # None: unknown
-    bound: str  # what limits the downstream
+    # What determines the downstream: "asked", "core", "channels" or "service group limit".
+    bound: str
 
 
 @dataclass(frozen=True)
 class Receivers:
     """The workers that distribute the packets of shared ports."""
 
-    network: float  # total load of network ports, in hyper-threads
-    rphy: float  # total load of R-PHY ports
+    # Total load of network ports, in workers: hyper-threads, or cores without them.
+    network: float
+    rphy: float  # the same of R-PHY ports
     # Pairs of network and R-PHY ports (DPDK's, not physical) that keep each worker below a thread.
     pairs: int
     cores: float  # of all workers
@@ -102,13 +106,15 @@ class Receivers:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the service groups use of a server. Standby groups use cores, memory, own interfaces."""
+    """What the service groups use of a server. Standby groups use cores, memory and, unless ports
+    are shared, interfaces."""
 
     counts: tuple[int, ...]  # active groups per kind
+    at_once: int  # active groups per socket, at least 1
     standby: int
-    reserved_cores: int
-    data_cores: int
-    control_cores: int
+    reserved_cores: int  # set aside by the rules, per server and socket
+    data_cores: int  # downstream and upstream
+    control_cores: int  # control plane and upstream scheduler
     memory_gib: float
     transmit: float  # Gbps of all ports, with overhead if the rules count it
     receive: float
@@ -131,8 +137,9 @@ class Usage:
 
 
 def core_share(curve: Curve, share: float, server: Server) -> float:
-    """The factor from the curve's Gbps to those of a share of a core. On a part of a core, rates
-    measured with one hyper-thread alone change by `thread_gain`."""
+    """The factor from the curve's Gbps per core to those of `share` cores (0.5: a hyper-thread).
+    Above one core it is 1, as a group is not spread. On a part of a core, rates measured with one
+    hyper-thread alone change by `thread_gain`."""
     if share >= 1 or curve.both_threads:
         return min(share, 1.0)
     return share * server.thread_gain
@@ -142,45 +149,48 @@ def capacity(
     question: Question, curve: Curve, measured_clock: float, share: float, at_once: int
 ) -> float:
     """Gbps that a share of a core carries at the server's clock, less the headroom.
-    `measured_clock`: GHz of the curve."""
+    `measured_clock`: GHz of the curve. `at_once`: active groups per socket; a curve may have fewer
+    Gbps for more."""
     server = question.server
     total = curve.gbps(at_once) * server.clock / measured_clock
     return total * core_share(curve, share, server) * (1 - question.rules.headroom)
 
 
 def _downstream(
-    asked: float | None, core: float, limits: tuple[tuple[float, str], ...]
+    asked: float | None, core_gbps: float, limits: tuple[tuple[float, str], ...]
 ) -> tuple[float, str]:
-    """Downstream Gbps of a group, and what bounds them. `limits`: Gbps and name of each."""
+    """Downstream Gbps of a group, and what determines them: the requested rate, unchecked, else the
+    lowest limit. `limits`: Gbps and name of each."""
     if asked is not None:
         return asked, "asked"
-    return min((core, "core"), *limits)
+    return min((core_gbps, "core"), *limits)
 
 
 def rates(question: Question, kind: Kind, at_once: int) -> Rates:
-    """The rates of a group of this kind, with `at_once` active groups per socket."""
+    """The rates of a group of this kind, with `at_once` active groups per socket. Requested rates
+    are not limited."""
     rules, groups, costs = question.rules, kind.groups, kind.costs
-    core = capacity(question, costs.downstream, costs.clock, rules.downstream_cores, at_once)
-    thread = None
+    core_gbps = capacity(question, costs.downstream, costs.clock, rules.downstream_cores, at_once)
+    upstream_gbps = None
     share = rules.downstream_cores if rules.one_thread else rules.upstream_cores
     if costs.upstream is not None:
-        thread = capacity(question, costs.upstream, costs.clock, share, at_once)
+        upstream_gbps = capacity(question, costs.upstream, costs.clock, share, at_once)
     upstream_share = costs.upstream_share or UPSTREAM_SHARE
-    if rules.one_thread and thread:
-        # d / core + u / thread = 1
-        core = (
-            1 / (1 / core + upstream_share / thread)
+    if rules.one_thread and upstream_gbps:
+        # Downstream d and upstream u share the thread: d / core_gbps + u / upstream_gbps = 1.
+        core_gbps = (
+            1 / (1 / core_gbps + upstream_share / upstream_gbps)
             if groups.upstream is None
-            else core * max(0.0, 1 - groups.upstream / thread)
+            else core_gbps * max(0.0, 1 - groups.upstream / upstream_gbps)
         )
     most = [(groups.channel_rate, "channels")]
     if question.limit is not None:
         most.append((question.limit, "service group limit"))
-    down, bound = _downstream(groups.downstream, core, tuple(most))
+    down, bound = _downstream(groups.downstream, core_gbps, tuple(most))
     upstream = down * upstream_share if groups.upstream is None else groups.upstream
-    if groups.upstream is None and thread is not None and not rules.one_thread:
-        upstream = min(upstream, thread)
-    return Rates(down, upstream, core, thread, bound)
+    if groups.upstream is None and upstream_gbps is not None and not rules.one_thread:
+        upstream = min(upstream, upstream_gbps)
+    return Rates(down, upstream, core_gbps, upstream_gbps, bound)
 
 
 def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, float]:
@@ -287,6 +297,7 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
     shared = receivers(question, counts, found)
     return Usage(
         counts=tuple(counts),
+        at_once=at_once,
         standby=standby,
         reserved_cores=round_up(rules.server_cores + rules.socket_cores * server.sockets),
         data_cores=round_up(total * data),

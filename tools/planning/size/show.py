@@ -25,7 +25,7 @@ def number(value: float, places: int = 2) -> str:
 
 
 def factor_chain(question: Question, costs: Costs, curve: Curve, share: float, at_once: int) -> str:
-    """The calculation of the Gbps that a share of a core carries, as a chain of factors."""
+    """load.capacity() as text: a chain of its factors. Must change with it."""
     server, gbps = question.server, curve.gbps(at_once)
     parts = [f"{number(gbps)} Gbps"]
     result = gbps
@@ -45,9 +45,8 @@ def factor_chain(question: Question, costs: Costs, curve: Curve, share: float, a
 def rate_steps(
     question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
 ) -> list[str]:
-    """The calculation of a group's rates, a text per step; the other *_steps() are the same."""
-    rules, server = question.rules, question.server
-    at_once = max(1, -(-sum(used.counts) // server.sockets))
+    """The calculation of a group's rates as texts, one per step. Other *_steps() do so, too."""
+    rules, at_once = question.rules, used.at_once
     down = costs.downstream
     beside = f" with {at_once} at once on a socket" if len(down.points) > 1 else ""
     steps = [
@@ -162,10 +161,8 @@ def port_and_memory_steps(
     return steps
 
 
-def beyond_measured(
-    question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
-) -> list[str]:
-    """Notes where the request differs from the measurement, or nothing was measured."""
+def beyond_measured(question: Question, costs: Costs, used: Usage, rate: Rates) -> list[str]:
+    """Notes on what no measurement covers: values not measured, or other than the request's."""
     texts = list(costs.downstream.outside)
     if costs.upstream is not None:
         texts += costs.upstream.outside
@@ -173,7 +170,7 @@ def beyond_measured(
         texts.append(
             f"no upstream rate is known: whether {rate.upstream:g} Gbps fit is not checked"
         )
-    at_once = -(-sum(used.counts) // question.server.sockets)
+    at_once = used.at_once
     most, least = costs.downstream.max_at_once, costs.downstream.points[0][0]
     if at_once > most:
         texts.append(
@@ -217,14 +214,14 @@ def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
 
 
 def offload_json(question: Question, count: int, downstream: float) -> Json | None:
-    """How crypto devices serve `count` groups of `downstream` Gbps. None without such devices."""
+    """How crypto devices serve `count` groups of `downstream` Gbps each. None without devices."""
     devices = question.server.crypto_devices
     return None if devices is None else devices.as_json(count, downstream)
 
 
 def filled_json(question: Question, filled: Filled) -> Json:
-    """Servers with the same groups as JSON; with crypto devices, how many groups of each kind they
-    serve."""
+    """`filled` as JSON. With crypto devices, `on_crypto_devices` has the groups per kind that these
+    carry."""
     devices = question.server.crypto_devices
     if devices is None:
         return asdict(filled)
@@ -253,7 +250,7 @@ def as_json(plan: Plan, rules_name: str, spare_servers: int) -> Json:
                 },
                 "core_gbps": rate.downstream_capacity,
                 "core_cycles_per_packet": kind.costs.downstream.cycles(
-                    max(1, -(-sum(used.counts) // question.server.sockets)), kind.costs.clock
+                    used.at_once, kind.costs.clock
                 ),
                 "cores": {
                     "reserved": used.reserved_cores,
@@ -275,9 +272,7 @@ def as_json(plan: Plan, rules_name: str, spare_servers: int) -> Json:
                     *port_and_memory_steps(question, kind.costs, used, rate.downstream),
                 ],
                 "assumed": assumed(question, kind.costs, kind.groups),
-                "outside_what_was_measured": beyond_measured(
-                    question, kind.costs, kind.groups, used, rate
-                ),
+                "outside_what_was_measured": beyond_measured(question, kind.costs, used, rate),
             }
         )
     return {
