@@ -12,6 +12,7 @@ import pytest
 from host.prepare import folder as host_folder
 from host.prepare import journal as host_journal
 from host.prepare import markdown, stored, texts
+from host.prepare.arguments import isolation_words
 from host.prepare.plan import Plan
 from host.prepare.system import StepError
 from python.host.host_kernel import relink, tree
@@ -169,6 +170,29 @@ def test_invalid_plan_is_refused(
     with pytest.raises(MistakeError, match=r"plan\.json: ") as raised:
         stored.read(tmp_path)
     assert "\n" not in str(raised.value)
+
+
+def test_isolated_cores_are_of_polling_cores(stored_plan: str, tmp_path: Path) -> None:
+    """Refused even if the kernel arguments agree. None may be isolated."""
+    plan = json.loads(stored_plan)
+    listed = [core[0] for core in plan["facts"]["cores"] if core[0] != plan["main_core"]]
+    assert plan["isolated"] not in ([], listed)
+    others = [word for word in plan["arguments"] if word not in isolation_words(plan["isolated"])]
+    for isolated, valid in ((listed, False), (plan["isolated"], True), ([], True)):
+        plan |= {"isolated": isolated, "arguments": [*isolation_words(isolated), *others]}
+        (tmp_path / "plan.json").write_text(json.dumps(plan))
+        if valid:
+            assert list(stored.read(tmp_path).isolated) == isolated
+            continue
+        with pytest.raises(MistakeError, match="isolated: allowed: none, or the polling cores"):
+            stored.read(tmp_path)
+
+
+def test_working_iommu_without_iommu_is_refused(stored_plan: str, tmp_path: Path) -> None:
+    plan = json.loads(stored_plan) | {"iommu": True, "no_iommu": True}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(MistakeError, match="no_iommu: it is set, but an IOMMU works"):
+        stored.read(tmp_path)
 
 
 def test_duplicate_key_is_refused(tmp_path: Path) -> None:

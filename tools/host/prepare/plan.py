@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass
 SCHEMA = 2
 NAME = "plan.json"
 SIZES_KB = (2048, 1048576)
+# "": unknown; the user adds the kernel arguments by hand.
 LOADERS = ("grub", "kernelstub", "cmdline", "")
-# Files with kernel arguments per boot loader. The one for grub belongs to the plan alone.
+# Files with kernel arguments per boot loader, below the root. Apply owns GRUB, and edits the
+# others.
 GRUB = "etc/default/grub.d/90-vcmts-host.cfg"
 KERNELSTUB = "etc/kernelstub/configuration"
 CMDLINE = "etc/kernel/cmdline"
@@ -25,7 +27,7 @@ class Function:
 
     index: int | None
     role: str  # one of requirements.ROLES
-    groups: tuple[int, ...]
+    groups: tuple[int, ...]  # numbers of the service groups that use the port
     mac: str  # "": unchanged
     vlan: int  # 0: none
     check: bool  # spoof check: the card drops frames from other MAC addresses
@@ -35,8 +37,8 @@ class Function:
 @dataclass(frozen=True)
 class Pages:
     node: int | None  # None: the machine has no NUMA nodes
-    size_kb: int
-    count: int
+    size_kb: int  # KiB per page
+    count: int  # value of nr_hugepages: all pages, not only new ones
 
     @property
     def file(self) -> str:
@@ -52,12 +54,12 @@ class PlannedCard:
     mac: str  # "": unknown
     node: int | None
     functions: tuple[Function, ...]
-    made: int  # virtual functions that the card has then; 0: the whole card is a port
-    others: bool  # another program creates the functions at each boot
+    made: int  # virtual functions after apply, used or not; 0: the whole card is a port
+    others: bool  # another program creates the functions at boot; apply sets and binds them
     addresses: tuple[str, ...]  # PCI addresses of the virtual functions, by index
     bind: bool  # to vfio-pci
-    named: bool  # by --cards: allowed though its interface is up, if that has no IP address
-    mtu: int
+    named: bool  # by --cards, which permits an interface that is up without IP address
+    mtu: int  # bytes
 
     def port_of(self, function: Function) -> str:
         """The PCI address of the function's DPDK port."""
@@ -77,8 +79,9 @@ class Facts:
 class Plan:
     groups: tuple[int, ...]
     main_core: int
-    polling: tuple[int, ...]
-    isolated: tuple[int, ...]  # polling cores and their hyper-threads, without main_core; or none
+    polling: tuple[int, ...]  # logical CPUs, as all cores here
+    # Polling cores and their hyper-threads, without main_core. (): no core is left for the system.
+    isolated: tuple[int, ...]
     pages: tuple[Pages, ...]
     # Kernel arguments that the plan adds to the boot loader's, even if the running kernel has them.
     arguments: tuple[str, ...]

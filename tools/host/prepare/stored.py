@@ -35,6 +35,8 @@ MAX_BYTES = 4 << 20
 NO_MAC = "00:00:00:00:00:00"
 
 
+# JSON Schemas: a whole number, a text that matches completely, an array, an object with exactly
+# these keys.
 def whole(least: int, most: int) -> Json:
     return {"type": "integer", "minimum": least, "maximum": most}
 
@@ -163,7 +165,7 @@ def card_error(card: PlannedCard, groups: Sequence[int]) -> str:
 
 
 def core_errors(plan: Plan) -> Iterator[str]:
-    """Yields a message for each core that is not in `facts`, and for an isolated main core."""
+    """Yields errors of main_core, polling and isolated, one per field with an unknown core."""
     known = {core[0] for core in plan.facts.cores}
     for name, cores in (
         ("main_core", [plan.main_core]),
@@ -175,11 +177,18 @@ def core_errors(plan: Plan) -> Iterator[str]:
             yield f"{name}: core {others[0]} is not in facts.cores"
     if plan.main_core in plan.isolated:
         yield f"isolated: core {plan.main_core} is main_core, which must not be isolated"
+    threads = {core[0]: {core[0], *core[3]} for core in plan.facts.cores}
+    polling = {n for core in plan.polling for n in threads.get(core, ())} - {plan.main_core}
+    if plan.isolated and set(plan.isolated) != polling:
+        yield "isolated: allowed: none, or the polling cores with their hyper-threads"
 
 
 def inconsistencies(plan: Plan) -> Iterator[str]:
-    """Yields errors that the schema cannot express."""
+    """Yields errors that the schema cannot express: unknown cores, functions that do not match
+    their card, pages of several sizes, and kernel arguments that cores and pages do not need."""
     yield from core_errors(plan)
+    if plan.iommu and plan.no_iommu:
+        yield "no_iommu: it is set, but an IOMMU works"
     addresses = [card.address for card in plan.cards]
     for card in plan.cards:
         why = card_error(card, plan.groups)
@@ -215,7 +224,8 @@ def read_text(path: Path, most: int) -> str:
 
 
 def unique_keys(path: Path) -> Callable[[list[tuple[str, Any]]], Json]:
-    """Returns a JSON hook that rejects repeated keys, which a reviewer may read differently."""
+    """Returns a JSON hook that rejects repeated keys: Python takes the last, a reviewer may read
+    the first."""
 
     def build(pairs: list[tuple[str, Any]]) -> Json:
         names = [name for name, _ in pairs]
@@ -231,7 +241,8 @@ def read(folder: Path) -> Plan:
     """Reads and validates plan.json in `folder`. Raises MistakeError if missing or invalid."""
     path = folder / NAME
     try:
-        # parse_float: JSON Schema accepts 1.0 as an integer, but sysfs does not.
+        # Floats become strings, so the schema rejects them: it accepts 1.0 as an integer, sysfs
+        # does not.
         found = json.loads(
             read_text(path, MAX_BYTES),
             parse_float=str,
@@ -244,7 +255,7 @@ def read(folder: Path) -> Plan:
         jsonschema.Draft202012Validator(DOCUMENT).iter_errors(found)
     )
     if violation is not None:
-        # The file may be a wrong one that contains modem keys.
+        # The user may have named a folder with another JSON file, whose values may be modem keys.
         place = ".".join(str(step) for step in violation.absolute_path) or "file"
         raise MistakeError(f"{path}: {place}: {hide_keys(violation.message)[:160]}")
     plan = parse_plan(found)
