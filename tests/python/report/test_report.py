@@ -21,7 +21,8 @@ from vcmts.cli import main
 from vcmts.report import configuration as report_configuration
 from vcmts.report import figures_latency, figures_throughput
 from vcmts.report import goals as report_goals
-from vcmts.report.document import Download, Items, number
+from vcmts.report.document import Document, Download, Figure, Items, Section, number
+from vcmts.report.markdown import page
 from vcmts.report.runs import with_letters
 from vcmts.report.summary import (
     cards,
@@ -341,6 +342,17 @@ def test_percentile_curve() -> None:
 )
 def test_numbers_have_three_digits(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+def test_number_with_more_digits_has_separators() -> None:
+    assert number(1234.4, 5) == "1,234.4"
+
+
+def test_markdown_is_escaped() -> None:
+    figure = Figure("name", "<i>", "<i>", "<svg></svg>")
+    download = Download("<i>", b"", "text/plain", "<i>")
+    lines = page(Document("<i>", "<i>", [Section("<i>", [figure, download])]), "folder")
+    assert "<" not in lines and lines.count("&lt;i>") == 8
 
 
 def test_wrong_files_are_refused(tmp_path: Path, expect_error: ExpectError) -> None:

@@ -48,7 +48,7 @@ class Table:
 
     @property
     def right(self) -> list[bool]:
-        """Whether each column is right-aligned."""
+        """Whether each column is right-aligned. False without rows."""
         return [
             bool(self.rows) and all(NUMBER.fullmatch(row[index]) for row in self.rows)
             for index in range(len(self.head))
@@ -57,9 +57,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing. `svg` is one element made by figures.svg(). `words`: caption and description."""
+    """A drawing. `svg` is one element made by figures.svg(). `words`: its caption, and the
+    description for screen readers."""
 
-    name: str  # unique in the report, valid in ids and file names; Markdown's files add .svg
+    name: str  # unique in the report; an HTML id, and the name of Markdown's file without .svg
     title: str
     words: str
     svg: str
@@ -98,6 +99,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
+        """The HTML id: titles must differ, and have only letters, digits and blanks."""
         return "-".join(self.title.lower().split())
 
 
@@ -113,8 +115,8 @@ MAX_DECIMALS = 6
 
 def number(value: float | int | None, digits: int = 3) -> str:
     """Formats a number with thousands separators. Whole numbers stay whole. Others get `digits`
-    significant digits, but at least all of the integer part, and at most MAX_DECIMALS decimals.
-    None: "-"; bool: yes or no."""
+    significant digits, but at least all of the integer part, and at most MAX_DECIMALS decimals, so
+    smaller values appear as 0. Must be finite. None: "-"; bool: yes or no."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -129,11 +131,12 @@ def number(value: float | int | None, digits: int = 3) -> str:
     while 0 < size < 1 and decimals < MAX_DECIMALS:
         size *= 10
         decimals += 1
-    return f"{value:.{decimals}f}"
+    return f"{value:,.{decimals}f}"
 
 
 def plain(value: Any) -> str:
-    """A value as text, not rounded; lists and maps as their items. None: "-"; bool: yes or no."""
+    """A value as text, not rounded; lists and maps as their items, "none" for an empty list. None:
+    "-"; bool: yes or no."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -70,9 +70,10 @@ def block(one: Block, folder: str) -> Iterator[str]:
         case Table():
             yield from table(one)
         case Figure(name, title, text, _):
-            yield f"**{title}**\n\n![{text}]({folder}/{name}.svg)\n\n{text}\n"
+            words = plain(text)
+            yield f"**{plain(title)}**\n\n![{words}]({folder}/{name}.svg)\n\n{words}\n"
         case Download(name, _, _, text):
-            yield f"{name} ({text}) is in the HTML and JSON files.\n"
+            yield f"{plain(name)} ({plain(text)}) is in the HTML and JSON files.\n"
 
 
 def body(blocks: Sequence[Block], folder: str) -> Iterator[str]:
@@ -81,9 +82,9 @@ def body(blocks: Sequence[Block], folder: str) -> Iterator[str]:
 
 
 def page(document: Document, folder: str) -> str:
-    lines = [f"# {document.title}\n", f"{plain(document.subtitle)}\n"]
+    lines = [f"# {plain(document.title)}\n", f"{plain(document.subtitle)}\n"]
     for section in document.sections:
-        lines.append(f"## {section.title}\n")
+        lines.append(f"## {plain(section.title)}\n")
         lines += body(section.blocks, folder)
     return "\n".join(lines)
 
