@@ -47,7 +47,8 @@ MISTAKE = 2  # exit status of a program for invalid arguments: all further point
 
 @dataclass(frozen=True)
 class Point:
-    """A service group to measure. `sweeps`: keys of SWEEPS and the values that it has there."""
+    """A service group to measure. `sweeps`: keys of SWEEPS that it belongs to, with its values; not
+    compared, so that sweeps share points."""
 
     profile: str
     sizes: Sizes
@@ -81,7 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-cost.json", runs=3)
 
 
-def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None) -> str:
+def changed_name(base: Profile, *, ofdm: int | None = None, modems: int | None = None) -> str:
+    """The name of the base profile with another number of OFDM channels or modems."""
     return (
         f"{base.ofdm if ofdm is None else ofdm}ofdm-{base.sc_qam}sc-qam_"
         f"{base.modems if modems is None else modems}cms_{crypto.name_ending(base.cipher)}"
@@ -94,9 +96,9 @@ def change_number(base: Profile, sweep_key: str, value: int) -> Point:
     name, sizes = base.name, base.sizes
     match sweep_key:
         case "modems":
-            return Point(name_of(base, modems=value), sizes)
+            return Point(changed_name(base, modems=value), sizes)
         case "channels":
-            return Point(name_of(base, ofdm=value), sizes)
+            return Point(changed_name(base, ofdm=value), sizes)
         case "filter_rules":
             rules = None if value == base.filters.rules else value
             return Point(name, replace(sizes, filter_rules=rules))
@@ -120,8 +122,8 @@ def base_values(base: Profile, sweep_key: str) -> set[int]:
 
 
 def points(base: Profile, keys: list[str], full: bool) -> list[Point]:
-    """The points to measure, each once, in order of modems. `keys`: of SWEEPS. A sweep of a
-    profile's number includes the base's own."""
+    """The points to measure, each once, in order of modems. `keys`: of SWEEPS. Each sweep
+    includes the base's own value, if it has one."""
     sweeps: dict[Point, list[tuple[str, int]]] = {}
     for key in keys:
         sweep = SWEEPS[key]
@@ -169,11 +171,11 @@ def memory_fit(results: list[Json]) -> Json | None:
     return {"fixed_bytes": found.fixed, "bytes_per_modem": found.slope, "r2": found.r2}
 
 
-def table(what: str, results: list[Json]) -> Table:
+def table(sweep_key: str, results: list[Json]) -> Table:
     """The table of a sweep, with one row per value."""
     out = Table()
     columns = ("down", "up", "MB", "kB/modem", "start s", "load", "sessions", "tables")
-    for column in (what.replace("_", " "), *columns):
+    for column in (sweep_key.replace("_", " "), *columns):
         out.add_column(column, justify="right", no_wrap=True)
     for value in sorted({r["value"] for r in results}):
         ways = {r["direction"]: r for r in results if r["value"] == value}
@@ -228,12 +230,12 @@ def measure(
     arguments: argparse.Namespace,
     point: Point,
     folder: Path,
-    tell: watch.OnProgress,
+    on_progress: watch.OnProgress,
     stopped: Stopped,
-    say: watch.OnMessage,
+    on_message: watch.OnMessage,
 ) -> tuple[int, Json | None]:
     """Measures a point; the sweep `flows` only downstream. Returns the exit status and the report
-    of vcmts-bench. None: no results, with any status."""
+    of vcmts-bench. The report is None without results, even if the status is 0."""
     config = folder / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
         write_profile(
@@ -247,7 +249,7 @@ def measure(
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if point.flows is not None:
         command += ["--flows", str(point.flows), "--direction", "downstream"]
-    return bench_common.run_benchmark(command, folder, tell, stopped, say)
+    return bench_common.run_benchmark(command, folder, on_progress, stopped, on_message)
 
 
 def measure_all(
@@ -257,9 +259,10 @@ def measure_all(
     folder: Path,
     stopped: Stopped,
 ) -> tuple[int, Measurement | None]:
-    """Measures all points, skipping those that fail. After a signal or a MISTAKE it ends.
+    """Measures all points, skipping those that fail. Ends after a signal, or a MISTAKE without
+    results.
 
-    Returns the last exit status that is not 0, else 0, and the results. None: no point has any.
+    Returns the last exit status other than 0, else 0; and the results, None if there are none.
     """
     measurement, failed, say, started = None, 0, print_each_once(), now()
     for number, point in enumerate(todo):

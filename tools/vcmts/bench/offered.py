@@ -20,16 +20,16 @@ from vcmts.run.rates import UPSTREAM_SHARE
 
 # Keys of a request, by direction.
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
-# Downstream and upstream mix by the name of a paper's mix. The paper of 2017 has no upstream: that
-# of 2021 is used.
+# Downstream and upstream mix of vcmts-traffic by paper. All papers have the same downstream mix;
+# that of 2017 has no upstream, so that of 2021 is used.
 MIXES = {
     "imix": ("imix", "upstream-imix"),
     "imix-2017": ("imix", "upstream-imix"),
     "imix-2021": ("imix", "upstream-imix"),
     "imix-2023": ("imix", "upstream-imix-70"),
 }
-# Pause after a disturbed trial: first and longest, in trial lengths. None is longer than
-# MAX_PAUSE_SECONDS.
+# Pauses after disturbed trials, in trial lengths: the first, doubled each time, and the longest.
+# MAX_PAUSE_SECONDS limits both.
 FIRST_PAUSE, LONGEST_PAUSE, MAX_PAUSE_SECONDS = 0.25, 4.0, 3.0
 MAX_PROVE = 1024  # the largest N of --prove 1/N
 
@@ -111,7 +111,7 @@ def parse_prove(text: str) -> float:
 
 
 def make_split(given: argparse.Namespace, facts: Json) -> Split:
-    """The shares by --direction and --upstream-share. `facts`: of facts_of().
+    """The shares by --direction and --upstream-share. `facts`: of run.plane.facts_of().
 
     Without upstream channels, `both` is downstream only, and `upstream` raises MistakeError. So
     does a share out of range.
@@ -129,7 +129,8 @@ def make_split(given: argparse.Namespace, facts: Json) -> Split:
 
 
 def highest_rate(shares: Split, facts: Json) -> float:
-    """The highest total rate, bit/s, that the channels' capacity allows. `facts`: of facts_of()."""
+    """The highest total rate, bit/s, that the channels' capacity allows. `facts`: of
+    run.plane.facts_of()."""
     tops = []
     if shares.downstream:
         tops.append(facts["capacity"] / shares.downstream)
@@ -169,8 +170,8 @@ def received_gbps(answer: Json) -> dict[str, float]:
 
 
 def descheduled(answer: Json) -> Json:
-    """How often polling threads lost their core, and for how long. The directions of the traffic
-    program share a thread, so the higher count of both is added to the workers'."""
+    """The gaps of all polling threads: their number, and the longest. Both directions of the
+    traffic program run in one thread, so only the higher count of both is added."""
     ways = [
         answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
     ]
@@ -204,8 +205,8 @@ def trial_result(outcome: Outcome) -> Json:
 
 @dataclass
 class Trials:
-    """Makes the trials of one point. After each consecutive disturbed trial it pauses longer, as
-    other work on the machine often lasts for seconds."""
+    """Makes the trials of one point. After a disturbed trial (verdict.py) the next one starts
+    later, each time by more, as other work on the machine often lasts for seconds."""
 
     programs: Programs
     where: Point
@@ -217,7 +218,7 @@ class Trials:
     pause: float = 0.0  # before the next trial, in trial lengths
 
     def __call__(self, rate: float) -> Outcome:
-        """Makes a trial at a rate of both directions in bit/s, and records it in `made`."""
+        """Makes a trial at `rate`, the sum of both directions in bit/s. Records it in `made`."""
         time.sleep(min(self.pause * self.seconds, MAX_PAUSE_SECONDS))
         trial_request = request(self.where, self.shares.of(rate), self.seconds, self.prove)
         outcome = evaluate(self.programs.ask(trial_request), self.accepted_loss, self.programs.ring)

@@ -2,7 +2,7 @@
 """The downstream scenarios of `vcmts simulate`, in the JSON of vcmts-simulate.
 
 docs/scheduler.md has its keys. Times are in s, rates in bit/s, sizes in bytes. `more`: further
-keys, which replace those of the function.
+keys; they override those that a function sets.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Scenario = Json
 
 MBPS = 1e6
 AQMS = ("tail-drop", "wred", "docsis-pie")
-# s: the default of vcmts-simulate and RFC 8034 for `latency_target`. Figures show it.
+# s: the default `latency_target` of vcmts-simulate, for the line in figures. No scenario sets it.
 TARGET = 0.010
 BUFFER = 0.100  # s: length of the buffer at the sustained rate
 
@@ -25,6 +25,8 @@ def service_flow(rate: float, aqm: str, **more: Any) -> Scenario:
 
 
 def downloads(kind: str, count: int, rtt: float, **more: Any) -> Scenario:
+    """`count` TCP senders (`kind`: "reno" or "cubic") that start within a second. With `rtt_max`,
+    their round trips are spread from `rtt` to it."""
     return {"kind": kind, "count": count, "rtt": rtt, "spread": 1} | more
 
 
@@ -73,7 +75,8 @@ def gaming(aqm: str) -> Scenario:
 
 
 def rate_change(aqm: str) -> Scenario:
-    """The buffer keeps its size, so it drains five times as slowly at a fifth of the rate."""
+    """The buffer keeps its bytes when the rate falls to a fifth: full, it then takes five times as
+    long to drain."""
     changes = [
         {"at": 30, "service_flow": 0, "sustained_rate": 20 * MBPS},
         {"at": 60, "service_flow": 0, "sustained_rate": 100 * MBPS},
@@ -115,7 +118,7 @@ CASES = {
     "rate-change": Case("100, 20, 100 Mbps, 20 CUBIC, 50 ms", rate_change),
     "short-path": Case("10 Mbps, 3 CUBIC, 20 ms", short_path),
     "long-path": Case("10 Mbps, 3 Reno, 200 ms", long_path),
-    "ns3-example": Case("1.5 Mbps, 2 Reno, 52 ms, target 20 ms", ns3_example),
+    "ns3-example": Case("1.5 Mbps, 2 Reno, 52 and 54 ms, target 20 ms", ns3_example),
 }
 
 # For the figure of quantiles: rates in Mbps, and numbers of senders that share them.
@@ -125,5 +128,6 @@ MATRIX_RTT = 0.05
 
 
 def matrix(mbps: int, count: int, aqm: str) -> Scenario:
+    """CUBIC senders that share a rate in Mbps; 1 Gbps runs for half the time, to save run time."""
     duration = 60 if mbps < 1000 else 30
     return one_flow(mbps * MBPS, aqm, downloads("cubic", count, MATRIX_RTT), duration=duration)

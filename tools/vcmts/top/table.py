@@ -18,8 +18,9 @@ MARK = "> "  # before the selected row
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column. `need`: rank of its importance, 0 is shown first. `most`: the width up to which it
-    grows; 0: it does not."""
+    """A column. Widths are terminal cells. `width`: at least the title's. `need`: importance; 0 is
+    the last to be hidden. `most`: width up to which the column grows in a wide terminal; 0: it does
+    not."""
 
     key: str
     title: str
@@ -34,8 +35,9 @@ class Column(Generic[Row]):
 
 
 def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
-    """The most important columns that fit, at least one, in the given order. Those with `most` grow
-    to fill the width. No column is shown that is less important than one that does not fit."""
+    """The columns to show, in the order of `columns`: by importance up to the first that does not
+    fit, at least one. Those with `most` grow into the rest. The gap after the last column may
+    exceed `width`."""
     left, chosen = width + GAP, set[str]()
     for column in sorted(columns, key=lambda column: column.need):
         if chosen and column.width + GAP > left:
@@ -51,7 +53,8 @@ def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
-    """Pads or truncates to `width`. Truncates the beginning, as names of groups differ at the end.
+    """Pads or truncates to `width`. A long text loses its beginning, as names of groups differ at
+    the end.
     `left`: align to the left."""
     clean = printable(text)
     while Text(clean).cell_len > width > len(ELLIPSIS):
@@ -65,7 +68,7 @@ def ordered(
     rows: Sequence[Row], columns: Sequence[Column[Row]], key: str, *, reverse: bool
 ) -> list[Row]:
     """Stable sort by the column `key`: numbers descending, texts ascending; `reverse` inverts both.
-    Unknown values (None) are always last."""
+    Unknown values (None) are always last. An unknown `key` keeps the order."""
     order = next((column.order for column in columns if column.key == key), None)
     if order is None:
         return list(rows)
@@ -125,7 +128,8 @@ def table(
     sort: str = "",
     chosen: int | None = None,
 ) -> list[Text]:
-    """The lines of a table of sorted rows, at most `size` (width, height).
+    """The lines of a table of sorted rows: at most `size` (width, height), but the caller crops the
+    width.
 
     The title of the column `sort` is underlined. `chosen`: index of the selected row, which is
     always visible. A small height leaves out titles, so that two lines remain for rows.

@@ -17,15 +17,15 @@ from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.run.plane import data_plane, make_wire
 
-# Values of the key idle. SLEEP is also one of PAUSES.
+# Values of the configuration key power.idle: no pause, and the pause for shared cores.
 POLL, SLEEP = "poll", "sleep"
-# Kinds of pause, in the order in which goals prefer them for a worker with its own core. A CPU has
-# only some of them. Without umwait: on memif, workers pause by tpause-c0.2 instead.
+# Kinds of pause; a CPU has only some. goals.best_pause() takes the first that was measured. umwait
+# is not among them: on memif, workers use tpause-c0.2 instead.
 PAUSES = ("tpause-c0.2", "tpause-c0.1", "mwaitx", "spin", SLEEP)
 KINDS = (POLL, *PAUSES)
 IDLE_INFO = "vcmts_worker_idle_info"
 CONTROL_SECONDS = 30.0  # timeout of a control request
-SETTLE_SECONDS = 0.02  # until the governor has followed; workers have when power.set answers
+SETTLE_SECONDS = 0.02  # for the governor; workers have applied it when power.set answers
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Plane:
     control: Client
     pid: int
     host: Json
-    ring: int  # packets that a memif buffers per direction; a longer pause loses packets
+    ring: int  # packets per direction that a memif buffers; it loses the rest of a pause
 
     def call(self, method: str, **what: Any) -> Any:
         try:
@@ -52,7 +52,7 @@ class Plane:
         return found
 
     def set(self, **what: Any) -> None:
-        """Changes power settings. On return the workers have applied them."""
+        """Changes power settings. On return the workers and the governor have applied them."""
         self.call("power.set", **what)
         time.sleep(SETTLE_SECONDS)
 
@@ -61,7 +61,7 @@ class Plane:
         return found
 
     def select_pause(self, idle: str) -> bool:
-        """Selects a kind of pause. Returns whether all workers use it. Workers whose CPU lacks it
+        """Selects one of KINDS. Returns whether all workers use it; those whose CPU lacks it
         poll."""
         self.set(idle=idle)
         reported = self.samples(IDLE_INFO)
@@ -83,7 +83,8 @@ class Plane:
         return found
 
     def cpu_seconds(self) -> float:
-        """CPU time of vcmtsd in s: its CPU clock, whose ID clock_getcpuclockid(3) computes so."""
+        """CPU time of vcmtsd in s. The clock's ID is that of clock_getcpuclockid(3), which Python
+        offers only for threads."""
         return time.clock_gettime(~self.pid << 3 | 2)
 
 
@@ -91,9 +92,12 @@ class Plane:
 def open_plane(
     config: Path, facts: Json, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Plane]:
-    """Runs the programs during the context. At first, vcmtsd polls and does not change frequencies.
+    """Runs the programs during the context. vcmtsd starts with polling and without frequency
+    changes.
 
-    Raises StopError after a signal, ProgramError if a program fails. `facts`: of facts_of().
+    Raises StopError after a signal, ProgramError if a program fails, MistakeError if one rejects
+    its configuration or does not start. `facts`: of run.plane.facts_of(). `given`: options of
+    `vcmts bench power`.
     """
     core = transport.traffic_core(facts, given.core)
     names = enumerate(("network", "rphy"))
