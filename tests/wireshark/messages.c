@@ -72,6 +72,10 @@ int map_verdict(unsigned version, const uint8_t *body, size_t size) {
 	return (int)(verdict == MAP_OK ? map_check(&map) : verdict);
 }
 
+/*
+ * The caller keeps within UCD_BURSTS_MAX, UCD_PROFILE_MAX, UCD_BANDS_MAX and UCD_PREAMBLE_MAX: nothing is checked
+ * here.
+ */
 static void add_part(struct ucd *ucd, const uint32_t *part) {
 	struct ucd_burst *burst = &ucd->bursts[ucd->burst_count > 0 ? ucd->burst_count - 1 : 0];
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs and UCDs written by src/wire (through messages.c), as whole DOCSIS frames for tshark."""
+"""Makes DOCSIS frames with MAPs and UCDs, and checks MAPs, by src/wire through messages.c."""
 
 import ctypes
 import subprocess
@@ -41,8 +41,10 @@ def map_frame(
 ) -> bytes:
     """A MAP as a frame. Empty when src/wire rejects the MAP.
 
-    `version`: of the message, 1 or 5. `head`: channel, UCD count, alloc start, ack time, four
-    back-offs. `elements`: SID, IUC, offset each.
+    `version`: of the message, 1 or 5. `head`: channel, UCD count, alloc start and ack time in
+    minislots; ranging start, ranging end, data start, data end as exponents of 2. `elements`: SID,
+    IUC, offset in minislots. A null element (IUC 7) ends the allocations; pending grants and
+    acknowledgements follow it.
     """
     out = ctypes.create_string_buffer(FRAME_MAX)
     numbers = _uint32_array([*chain.from_iterable(elements)])
@@ -61,8 +63,9 @@ def map_verdict(version: int, body: bytes) -> int:
 
 @dataclass
 class Ucd:
-    """A UCD to write. `type`: message type 2, 29, 35 or 51. `count`: UCD count. `ticks`: minislot
-    size in 6.25 us, 0 for OFDMA. `downstream`: channel ID. add() fills `parts`.
+    """A UCD to write. `type`: message type 2, 29, 35 or 51. `channel`, `downstream`: channel IDs.
+    `count`: UCD count. `ticks`: minislot size in units of 6.25 us, 0 for OFDMA. add() fills
+    `parts`.
     """
 
     type: int
@@ -73,7 +76,8 @@ class Ucd:
     parts: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def add(self, kind: int, *numbers: int) -> None:
-        """Adds a part with one to three numbers; enum part in messages.c has their meaning."""
+        """Adds a part with one to three numbers, as enum part in messages.c lists them. BURST_FIELD
+        and RUN belong to the last BURST."""
         first, second, third = (*numbers, 0, 0)[:3]
         self.parts.append((kind, first, second, third))
 

@@ -145,9 +145,9 @@ class Validator:
         return grants
 
     def end_round(self) -> list[str]:
-        """Ends a set of MAPs that were made together. A flow with ungranted requests must have a
-        pending grant in one of them. Returns the flows that violate this, and discards the requests
-        of all flows without one."""
+        """Ends a MAP round: MAPs that were made together. A flow with ungranted requests must have
+        a pending grant in one of them. Returns the flows that violate this, and discards the
+        requests of all flows without one."""
         in_round = {flow.name for (number, _), flow in self.flows.items() if number in self._round}
         without_grant = [name for name in self.accounts if name in in_round - self._pending]
         forgotten = [name for name in without_grant if self.accounts[name].least]

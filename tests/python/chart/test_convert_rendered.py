@@ -11,7 +11,8 @@ from python.chart.reference_values import group, vcmtsd
 
 Json = dict[str, Any]
 ADDRESS = "0000:1a:01.0"
-# Rendered `crypto` of a group with a PCI address, with a device plugin, and without accelerator.
+# Rendered `crypto` of a group: accelerator by PCI address, by device plugin, or none. `crc: yes` of
+# the reference values gives generate_crc.
 BY_ADDRESS = {"generate_crc": True, "provider": "cryptodev", "device": ADDRESS}
 BY_PLUGIN = {"generate_crc": True, "provider": "cryptodev", "device": "${QAT0}"}
 BY_CPU = {"generate_crc": True}
@@ -28,6 +29,7 @@ def with_crypto(number: int, kind: str) -> Json:
 @needs_renderer
 @pytest.mark.parametrize("mode", ["separate", "shared"])  # a pod per group, per NUMA node
 @pytest.mark.parametrize(
+    # Mixes whose most common crypto must not become a default, or which a group must override.
     "kinds",
     [
         (ADDRESS, "none"),
@@ -40,6 +42,7 @@ def with_crypto(number: int, kind: str) -> Json:
 def test_groups_have_the_requested_accelerators(
     render: Renderer, convert: Converter, mode: str, kinds: tuple[str, ...]
 ) -> None:
+    # The converter writes ipsec-mb, vcmtsd's default, only to override a default of the release.
     listed = [with_crypto(number, kind) for number, kind in enumerate(kinds, 1)]
     result = {
         item["service_group"]: {"provider": "ipsec-mb", **item["crypto"]}
@@ -64,7 +67,9 @@ def test_address_of_accelerator_is_reported(convert: Converter) -> None:
 
 @needs_renderer
 @pytest.mark.parametrize("mode", ["separate", "shared"])  # a pod per group, per NUMA node
-def test_converted_values_are_rendered(render: Renderer, convert: Converter, mode: str) -> None:
+def test_all_groups_are_served_with_their_ports(
+    render: Renderer, convert: Converter, mode: str
+) -> None:
     for values in convert.values(vcmtsd(), "--mode", mode):
         rendered = render(values)
         served = [

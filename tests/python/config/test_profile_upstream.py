@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the upstream of profiles: channels and SIDs, which the papers do not give; and cores."""
+"""Tests generated profiles: upstream channels and SIDs, which the papers do not give; and the cores
+of workers."""
 
 import io
 import json
@@ -46,7 +47,8 @@ def test_published_profile_has_four_ofdma_channels(name: str) -> None:
 
 
 def upstream_sids(document: Mapping) -> list[tuple[int, int]]:
-    """Returns channel and SID of each modem's single flow, which is on two channels."""
+    """Checks that each modem has one flow with one SID on each of two channels. Returns these
+    (channel, SID) pairs, two per modem, in the order of the modems."""
     sids_on_channels = []
     for modem in document["modems"]:
         (flow,) = modem["upstream_service_flows"]
@@ -71,7 +73,7 @@ def test_upstream_channels_have_equal_numbers_of_modems(modems: int) -> None:
 
 
 def sids_of_modems(modems: int) -> list[tuple[int, int]]:
-    """As upstream_sids(), but without writing a profile."""
+    """The pairs of upstream_sids(), without writing a profile, which takes long for many modems."""
     lines = [line for modem in range(1, modems + 1) for line in upstream.flow_lines(modem, modems)]
     pairs = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
     assert len(pairs) == 2 * modems
@@ -80,15 +82,17 @@ def sids_of_modems(modems: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("modems", [1, 300, 16382])
 def test_sid_belongs_to_one_modem_on_all_channels(modems: int) -> None:
-    """So that Wireshark reads a capture without the configuration (docs/wireshark.md)."""
+    """Up to 16,382 modems, so that Wireshark reads a capture without the configuration
+    (docs/wireshark.md)."""
     sids = [sid for _, sid in sids_of_modems(modems)]
     assert sids == [modem for modem in range(1, modems + 1) for _ in range(2)]
     assert max(sids) <= 0x3FFE
 
 
 @pytest.mark.parametrize("modems", [16383, 4 * 8191, 4 * 8191 + 1, 5 * 8191, 65535])
-def test_channels_are_added_for_14_bit_sids(modems: int) -> None:
-    """A channel has 16,382 SIDs, and a modem has one on two channels: 8,191 modems per channel."""
+def test_sids_of_more_modems_fit_in_14_bits(modems: int) -> None:
+    """A modem needs a SID on each of two channels, and a channel has 16,382: n channels have SIDs
+    for n * 8,191 modems. Above 16,382 modems, channels use the same SIDs for different modems."""
     channels = upstream.channels(modems)
     assert channels == max(4, -(-modems // 8191))
     sids_on_channels = sids_of_modems(modems)

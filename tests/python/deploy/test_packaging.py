@@ -31,7 +31,8 @@ def paragraphs(text: str) -> list[dict[str, str]]:
 
 
 def test_copyright_agrees_with_reuse() -> None:
-    """Compares holders and licences of third-party files, and the list of licence texts."""
+    """Compares holders and licences of third-party files, which have precedence "override" in
+    REUSE.toml, and the licence texts with LICENSES/."""
     parts = paragraphs((DEBIAN / "copyright").read_text(encoding="utf-8"))
     by_files = {part["files"]: part for part in parts if "files" in part}
     reuse = tomllib.loads((CHECKOUT / "REUSE.toml").read_text(encoding="utf-8"))
@@ -50,16 +51,22 @@ def test_copyright_agrees_with_reuse() -> None:
 
 
 def test_traffic_package_has_program_and_helpers() -> None:
-    """If one is missing, the tool tells users to install vcmts-traffic (paths.program())."""
+    """paths.program() tells users of a missing helper to install vcmts-traffic, so the package must
+    have all of them."""
     traffic = (DEBIAN / "vcmts-traffic.install").read_text(encoding="utf-8").split()
     assert {"usr/bin/vcmts-traffic", "usr/libexec/vcmts"} <= {*traffic}
+
+
+def test_binary_packages() -> None:
+    # None: the source paragraph, which has no Package field.
     names = {part.get("package") for part in paragraphs((DEBIAN / "control").read_text())}
     assert names == {None, "vcmts", "vcmts-traffic", "vcmts-wireshark"}
 
 
 @pytest.mark.parametrize("name", ["vcmtsd", "vcmts-traffic"])
 def test_programs_export_numa_available(name: str) -> None:
-    """EAL must call the one of src/platform/platform.c, as libnuma's is wrong in containers."""
+    """EAL must call the one of src/platform/platform.c: libnuma before 2.0.17 reports NUMA although
+    seccomp refuses its system calls. Skipped if the program is not built."""
     try:
         path = program(name)
     except MistakeError as error:

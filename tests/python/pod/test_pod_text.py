@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests vcmts.pod.text: variables and maps are set in a configuration; other lines stay."""
+"""Tests vcmts.pod.text: replaces variables and sets maps such as `threads`; other lines stay."""
 
 import re
 
@@ -130,7 +130,8 @@ def test_map_is_set_in_any_style() -> None:
     assert [group["threads"] for group in groups] == [{"main_core": n} for n in range(3)]
     assert [group["service_group"] for group in groups] == [1, 2, 3]
     assert read["threads"] == {"layout": "combined2"} and read["rate_limit"] == "10 Gbps"
-    # Only the third group, a block map without `threads`, has a line more.
+    # One line is added: `threads` of the third group, a block map without it. original_line() maps
+    # the others.
     lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines()) + 1
     for number, line in enumerate(lines, start=1):
@@ -189,8 +190,8 @@ def test_invalid_configuration_is_refused(written: str, why: str) -> None:
 @pytest.mark.parametrize("nested", [64, 1100, 200_000])
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ("{a: ", "}")])
 def test_nesting_is_limited(nested: int, opens: str, closes: str) -> None:
-    """Each level is a recursive call, of libyaml too, which would crash Python. `nested`: levels
-    below the root map."""
+    """64 levels with the root map are allowed. Each is a recursive call, of libyaml too: more would
+    crash Python. `nested`: levels below the root map."""
     deep = f"a: ${{A}}\nb: {opens * nested}1{closes * nested}\n"
     why = "vcmts.yaml:2: found maps and lists in more than 64 levels, allowed: 64"
     with pytest.raises(PodError, match=re.escape(why)):
@@ -219,7 +220,7 @@ def test_anchors_and_tags_are_kept(written: str, value: str) -> None:
     assert doc.written().count("\n") == written.count("\n")
 
 
-def test_map_is_not_set_in_scalar_or_alias() -> None:
+def test_map_is_not_set_below_scalar_or_instead_of_alias() -> None:
     for written, why in (
         ("service_groups: [1]\n", "found no map of keys"),
         ("t: &t {main_core: 1}\nthreads: *t\n", "vcmts.yaml:2: threads: found an alias"),

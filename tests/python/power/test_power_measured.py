@@ -241,7 +241,7 @@ def test_failed_command_has_a_reason(arguments: list[str], reason: str) -> None:
 
 @pytest.mark.parametrize("redirected", ["", ">&-"])
 def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected: str) -> None:
-    """`redirected`: also if it has closed its stdout."""
+    """`redirected`: shell redirection; `>&-` closes stdout of the command and its child."""
     note = tmp_path / "child"
     script = f"sleep 1000 {redirected} & echo $! > {note}; exec {redirected}; wait"
     # On a slow machine, the shell may need a longer timeout to write the PID of its child.
@@ -258,13 +258,14 @@ def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected:
 
 
 def test_command_that_may_not_be_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as sudo, which becomes root: killpg() fails, the reading is as for other commands."""
+    """killpg() fails for a command of another user, such as sudo. Watts and reasons are the
+    same."""
 
     def refuse(*_: int) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "killpg", refuse)
-    monkeypatch.setattr(measured, "REAP_S", 0.01, raising=False)
+    monkeypatch.setattr(measured, "REAP_S", 0.01)
     assert run_command(["echo", "220 W"]) == Reading(220)
     assert run_command(["sleep", "5"], 0.05).reason == "sleep: took too long"
 
@@ -304,8 +305,8 @@ class Clock:
 
 
 def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """40 W of packages, 300 and then 200 W of the server. The watts after a
-    failed reading count for its time, too."""
+    """Packages take 40 W, the server 300 and then 200 W. Watts of a reading count for the time
+    since the last good one."""
     readings = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
     monkeypatch.setattr(measured, "run_command", lambda arguments: next(readings))
     clock = Clock()
@@ -325,7 +326,8 @@ def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_joules_across_a_gap_are_unknown(tree: Tree) -> None:
-    """After two counters that cannot be compared, the key is missing for good."""
+    """After two readings that cannot be compared, such as of a changed range, "cpu" is missing for
+    good."""
     clock = Clock()
     joules = Joules(Sampler(None, tree.root), clock)
     assert joules() == {"cpu": 0.0}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests MAPs of witness, independent of src/wire: a capture, round trips, rules, requests."""
+"""Tests the MAP codec and Validator of tests/witness, which share no code with src/wire."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -76,7 +76,7 @@ def test_real_map_is_read() -> None:
 
 
 def test_captured_maps_are_valid() -> None:
-    """The capture's MAPs in order: 320 minislots each, with gaps of less than 3 on average."""
+    """The capture's MAPs in order: 320 minislots each; between them less than 3 on average."""
     checks = Validator({1: Channel()})
     for record in read_pcap(capture("rpd-session.pcap")).records:
         try:
@@ -85,6 +85,7 @@ def test_captured_maps_are_valid() -> None:
         except (L2tpError, DepiError):
             continue
         for segment in segments:
+            # DOCSIS message from its addresses on: version at 17, type at 18 (3: MAP), body at 20.
             if segment.data[18:19] == b"\3":
                 body = segment.data[20:]
                 result = read(body, segment.data[17])
@@ -195,7 +196,7 @@ def test_grants_reduce_requests() -> None:
     ("requested", "allowed"), [(480, True), (433, True), (432, False), (0, False)]
 )
 def test_grant_may_only_round_up(requested: int, allowed: bool) -> None:
-    """A grant of 480 bytes: a request of 432 needs a minislot less."""
+    """BUSY grants 480 bytes, 10 minislots of 48. A request of 432 needs 9, so 10 are too many."""
     validator = make_validator(a=requested, b=1000)
     if allowed:
         validator.take(BUSY)
@@ -213,7 +214,8 @@ def alone(sid: int, minislots: int, **changes: int) -> Map:
 def test_grants_on_all_channels_reduce_the_request() -> None:
     validator = make_validator(a=900)
     validator.take(alone(100, 10))
-    validator.take(alone(100, 10, channel=10))  # 450 bytes each, in 10 minislots of 48
+    # 900 bytes split: 450 in 10 minislots of 48, which 433 to 480 bytes need.
+    validator.take(alone(100, 10, channel=10))
     assert validator.accounts["a"] == Account(900 - 2 * 433, 0)
     with pytest.raises(MapError, match="a: granted 96 bytes, requested 34"):
         make_validator(a=900 - 866).take(alone(100, 2))
@@ -222,6 +224,8 @@ def test_grants_on_all_channels_reduce_the_request() -> None:
 
 
 def test_end_of_round_clears_rounding() -> None:
+    """450 bytes, granted 480: up to 17 may be left. Without a pending grant, none are left after
+    the MAP round."""
     validator = make_validator(a=450)
     validator.take(alone(100, 10))
     assert validator.accounts["a"] == Account(17, 0)
@@ -231,6 +235,8 @@ def test_end_of_round_clears_rounding() -> None:
 
 
 def test_flow_without_pending_grant_is_reported() -> None:
+    """A flow with ungranted bytes needs a pending grant in a MAP of the round, even with a
+    grant."""
     validator = make_validator(a=481, c=5)
     validator.take(replace(alone(100, 10), pending=(Element(102, 13, 100),)))
     assert validator.end_round() == ["a"]  # a byte of 481 is left
