@@ -117,7 +117,8 @@ struct maps_config {
 	uint64_t start; /* time of minislot 0 of all channels */
 };
 
-/* Result of a request. All but the first two change nothing. */
+/* Result of a request. All but the first two leave the flow as it is. Counters and the estimate of contention include
+ * every request. */
 enum maps_verdict {
 	MAPS_ACCEPTED,
 	MAPS_CAPPED, /* accepted up to the limit of bytes owed to a flow */
