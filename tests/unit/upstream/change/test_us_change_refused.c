@@ -32,7 +32,8 @@ void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size) {
 	return __real_arena_alloc(arena, count, size);
 }
 
-/* Gives `new_modem` flows of one cluster each, with SIDs from `sid` on channel 0. */
+/* Makes `new_modem` a copy of ABSENT_MODEM with `flow_count` flows of one SID cluster each. A cluster has `sid_count`
+ * SIDs, numbered from `sid` on, all on channel 0: more than MULPI allows, to exhaust the capacity. */
 static void make_modem(unsigned flow_count, unsigned sid_count, uint16_t sid) {
 	new_modem = kit->modems[ABSENT_MODEM];
 	new_modem.upstream_flows = flows;
@@ -45,6 +46,7 @@ static void make_modem(unsigned flow_count, unsigned sid_count, uint16_t sid) {
 	}
 }
 
+/* The refused change took no slot and left none reserved, and the streams in service deliver. */
 static void check_unchanged(struct slot_counts before) {
 	check_slots(before);
 	assert_null(kit->u->tables.slots.unapplied);
@@ -173,9 +175,8 @@ CASE(modem_is_removed_before_first_change_is_flushed, .prepare = use_spare_capac
 	change_object(LIVE_MODEM, 3, &kit->modems[3]);
 	add_change(LIVE_MODEM, 4, &kit->modems[4]);
 	first = begin_and_apply();
-	assert_int_not_equal(
-		slot->change,
-		0); /* else the flush could mistake the free slot, which has 0, for its own */
+	/* number of the first change; a free slot has 0, which the flush must not take for its own */
+	assert_int_not_equal(slot->change, 0);
 	changes.count = 0;
 	add_change(LIVE_MODEM, 4, NULL);
 	second = begin_and_apply();
@@ -200,12 +201,13 @@ CASE(change_without_memory_is_refused, .prepare = leave_out_last_modem) {
 		add_change(LIVE_MODEM, 4, NULL);
 		add_change(LIVE_MODEM, 3, &kit->modems[3]);
 		add_change(LIVE_MODEM, ABSENT_MODEM, &new_modem);
+		/* free slots, which only make the lists of the change grow */
 		for (unsigned m = 6; m < 40; m++)
 			add_change(LIVE_MODEM, m, NULL);
 		add_change(LIVE_UPSTREAM_CHANNEL, 2, NULL);
 		failing_call = n;
 		c = us_change_begin(kit->u, &kit->sg, &changes, NULL, why);
-		if (failing_call > 0) /* fewer than n allocations: none failed */
+		if (failing_call > 0) /* the change made fewer than n allocations, so none failed */
 			break;
 		assert_null(c);
 		failed++;

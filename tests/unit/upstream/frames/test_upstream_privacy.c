@@ -9,7 +9,7 @@
 #define TWO_KEYS 2 /* stream of modem 0: key sequence 15, and 0 of its next key */
 #define ONE_KEY 3 /* stream of modem 1: key sequence 4 */
 #define CLEAR 4 /* stream of modem 2: no key */
-/* bytes without CRC; the CRC alone is the last, short block of the encrypted part */
+/* bytes without CRC. BPI+ leaves 12 bytes (DA, SA) clear; 80 bytes are whole blocks, the CRC is a short last one. */
 #define SIZE 92
 
 /* Sends a frame with this header. Expects this drop, or with DROP_NONE that the packet arrives. */
@@ -56,7 +56,7 @@ CASE(packets_of_every_size_decrypt) {
 }
 CASE_WITH(without_crc_verification, packets_of_every_size_decrypt)
 
-/* The shortest PDU has six encrypted bytes, less than a cipher block. */
+/* The shortest PDU has 14 bytes: after DA and SA, 2 bytes and the CRC are encrypted, less than a cipher block. */
 CASE(pdu_shorter_than_cipher_block_decrypts) {
 	static const uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0x88, 0xb5, 1, 2, 3};
 	uint8_t bytes[KIT_FRAME_MAX];
@@ -73,7 +73,7 @@ CASE(pdu_shorter_than_cipher_block_decrypts) {
 
 /* The toggle bit must equal the lowest bit of the key sequence. */
 CASE(unknown_key_or_toggle_drops_frame) {
-	uint8_t bytes[KIT_FRAME_MAX];
+	uint8_t bytes[KIT_FRAME_MAX] = {0}; /* the PDU, bytes + 1000, is all zeros */
 
 	for (uint8_t key = 0; key < 16; key++) {
 		struct docsis_up_header h = make_header(TWO_KEYS, key);
@@ -94,6 +94,7 @@ CASE(unknown_key_or_toggle_drops_frame) {
 
 /* A flow may use all of its own SIDs, also those of other clusters and channels, and no others. */
 CASE(foreign_sid_drops_frame) {
+	/* 0 and 1: of stream 0's flow; 2: another flow of its modem; 4: of CLEAR; 5: broadcast */
 	static const uint16_t all[] = {0x10, 0x11, 0x12, 0x20, 0x30, 0x3fff, 0};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(all); i++) {
@@ -187,7 +188,7 @@ CASE(downstream_privacy_element_is_ignored) {
 	assert_int_equal(kit_counter(COUNTER_CLEAR), 1);
 }
 
-/* A stop drops frames that are in the provider. The stage list is cut before decrypt_collect, so that one stays there. */
+/* A stop drops frames in the crypto provider. The stage list ends before decrypt_collect: a frame stays there. */
 CASE(stop_drops_frames_in_crypto) {
 	unsigned stages = 0;
 
