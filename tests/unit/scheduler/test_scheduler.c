@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the downstream scheduler beside the lockstep with its model: configuration, delay report, reused slots, end of
- * time. */
+/* Tests of the downstream scheduler that the lockstep with its model lacks: copied configuration, delay report, reused
+ * slots, clock near UINT64_MAX. */
 #include "test_main.h"
 
 #include "scheduler/report.h"
@@ -18,6 +18,7 @@ static struct scheduler *create_default(void) {
 	return setup_create(&c);
 }
 
+/* Enqueues a packet; its pointer is `number`. */
 static enum scheduler_verdict enqueue(struct scheduler *s, uint64_t now, uint32_t flow,
 				      uintptr_t number) {
 	struct scheduler_arrival in = {(void *)number, flow, PACKET_BYTES};
@@ -57,7 +58,7 @@ TEST(configuration_is_copied) {
 	scheduler_free(s);
 }
 
-/* One packet per delay, in units of 1.024 us. */
+/* Sends one packet for each of many delays up to 20 s. The report counts units of 1.024 us. */
 TEST(delays_are_counted_in_buckets) {
 	struct scheduler *s = create_default();
 	struct scheduler_delay_report r, before;
@@ -86,7 +87,8 @@ TEST(delays_are_counted_in_buckets) {
 	scheduler_free(s);
 }
 
-/* A delay bucket is 1.024 us wide, or at most an eighth of its delays. A quantile is the upper end of its bucket. */
+/* A delay bucket is 1.024 us wide or, if wider, at most an eighth of its least delay. A quantile is the upper end of
+ * its bucket. */
 TEST(delay_report_bounds_its_error) {
 	struct scheduler_delay_report r = {.packets = 100};
 

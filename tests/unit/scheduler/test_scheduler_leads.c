@@ -76,21 +76,22 @@ static struct kit two_groups(uint32_t first, uint32_t channels) {
 	return k;
 }
 
-/* Group 1 loses the channel that it alone used; in the second run while it is absent. Its lead must not count for long. */
-TEST(lead_of_removed_channel_is_soon_forgotten) {
-	for (unsigned absent = 0; absent < 2; absent++) {
+/* The channel that only group 1 uses becomes slow; in the second run while the group has no packets. Its lead must not
+ * count for long. A removed channel would move the groups to new clusters, where they start as equals. */
+TEST(lead_of_slowed_channel_is_soon_forgotten) {
+	for (unsigned idle = 0; idle < 2; idle++) {
 		struct kit k = two_groups(0, 2);
 
 		assert_true(k.flows[1].packets > 50 * k.flows[0].packets);
-		if (absent > 0) {
+		if (idle > 0) {
 			run(&k, 10 * KIT_MS, 1);
 			run(&k, KIT_MS, 0);
 		}
 		k.channels[1].rate = SCHEDULER_RATE_MIN; /* a packet takes 12 seconds */
 		assert_null(scheduler_set_channel(k.s, 1, &k.channels[1]));
 		run(&k, 100 * KIT_MS, 3);
-		/* a lead is reduced beyond 2 * MAX_LEAD per group; a returning group is at most MAX_LEAD ahead */
-		check_equal(&k, absent > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
+		/* leads are reduced from 2 * MAX_LEAD per group on; a group that returns is at most MAX_LEAD ahead */
+		check_equal(&k, idle > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
 		kit_close(&k);
 	}
 }
@@ -108,8 +109,8 @@ TEST(joined_groups_start_as_equals) {
 	}
 }
 
-/* Reduces leads as docs/scheduler.md describes. *served is the round served last. If its
- * group has no packets now, it may lie in a gap, and stays in the reduced one. */
+/* Reduces leads as docs/scheduler.md describes. `*served` is the round served last. If its group has no packets now,
+ * that round may lie within a gap between two busy groups; it then stays within the reduced gap. */
 static void slow_reduction(uint64_t *rounds, const bool *busy, uint32_t n, uint64_t *served) {
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -173,7 +174,8 @@ static void check_reduction(uint32_t n, uint64_t low, uint64_t seed) {
 		served -= MAX_ROUND / 2;
 	}
 	leads_reduce(k.s, k.s->groups[0].cluster, PRIORITY);
-	while (k.s->reducing) { /* a group that is reduced early is not reduced again */
+	while (k.s->reducing) {
+		/* leads_apply() comes first for some; leads_continue() must not reduce them again */
 		for (uint32_t i = 0; i < n; i += busy[i] ? 1 + random_below(&r, 3) : 1) {
 			if (busy[i])
 				leads_apply(k.s, i, PRIORITY);
@@ -205,9 +207,9 @@ TEST(leads_are_reduced_as_documented) {
 	}
 }
 
-/* A reduction in steps that also rebases the rounds. A group that gets packets before the reductions
- * are computed is reduced with the others. After that, a group is reduced when it is served; one that gets packets has
- * a reduced round at once. */
+/* A reduction in steps that also lowers all rounds by MAX_ROUND / 2. Group 0 gets packets before the reductions are
+ * computed and is reduced with the others. Then group `ahead` is reduced when it is served, and group `last`, which
+ * gets packets, has a reduced round at once. */
 TEST(groups_move_during_reduction) {
 	const uint64_t low = MAX_ROUND / 2 + 100;
 	const uint32_t first = 400, ahead = 450, last = 599;
@@ -224,8 +226,8 @@ TEST(groups_move_during_reduction) {
 	cluster_of(&k)->far_ahead[PRIORITY] = low + (uint64_t)2 * MAX_LEAD * (last - first);
 	leads_reduce(k.s, k.s->groups[0].cluster, PRIORITY);
 	leads_continue(k.s);
-	k.s->groups[0].reductions =
-		1u << PRIORITY; /* a stale mark, as of a reduction in its former cluster */
+	/* a mark that a reduction in its former cluster left: must not count */
+	k.s->groups[0].reductions = 1u << PRIORITY;
 	kit_enqueue(&k, 0, BYTES);
 	assert_int_equal(class_queue_of(&k, 0)->round, low - MAX_LEAD);
 	while (cluster_of(&k)->served[PRIORITY] == low)
@@ -237,7 +239,8 @@ TEST(groups_move_during_reduction) {
 	assert_int_equal(class_queue_of(&k, last - 1)->round, low + apart * (last - 1 - first));
 	while (k.s->reducing)
 		leads_continue(k.s);
-	assert_int_equal(class_queue_of(&k, 0)->round, 100); /* not below the lowest recorded one */
+	/* was below all recorded rounds: gets the lowest */
+	assert_int_equal(class_queue_of(&k, 0)->round, 100);
 	assert_int_equal(class_queue_of(&k, last)->round, 100 + MAX_LEAD);
 	for (uint32_t i = first; i < last; i++)
 		assert_int_equal(class_queue_of(&k, i)->round,

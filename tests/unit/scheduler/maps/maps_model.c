@@ -37,7 +37,7 @@ uint32_t model_minislots(const struct model_channel *c, uint32_t bytes) {
 	return c->set.burst_minislots + data;
 }
 
-/* A full bucket that admits `burst` bytes, or more if its MAPs are long. */
+/* A full bucket of `burst` bytes or, if more, 2,048 and the bytes of `rate` during the longest MAP of the channels. */
 static struct model_bucket bucket(const struct model *m, const struct model_flow *f, uint64_t rate,
 				  uint64_t burst) {
 	uint64_t length = 0, depth;
@@ -200,8 +200,7 @@ void model_use_minislots(struct model_channel *c, uint32_t minislots) {
 	c->open = model_has_slots(c) && c->free >= model_minislots(c, 128);
 }
 
-/* Adds a pending grant, if possible on the request's channel. Returns false without a free
- * element. */
+/* Adds a pending grant, if possible on the request's channel. Returns false without a free element. */
 static bool add_pending(struct model *m, int flow, uint32_t cluster) {
 	struct model_flow *f = &m->flows[flow];
 	int best = -1;
@@ -221,7 +220,7 @@ static bool add_pending(struct model *m, int flow, uint32_t cluster) {
 }
 
 static bool add_pending_list(struct model *m, const struct model_list *l) {
-	for (int i = l->count; i-- > 0;) {
+	for (int i = l->count; i-- > 0;) { /* the last flow of the list first */
 		const struct model_flow *f = &m->flows[l->flows[i]];
 		bool added = add_pending(m, l->flows[i], f->cluster);
 
@@ -229,7 +228,7 @@ static bool add_pending_list(struct model *m, const struct model_list *l) {
 			if (c != f->cluster && f->owed[c] > 0)
 				add_pending(m, l->flows[i], c);
 		if (!added)
-			return false;
+			return false; /* the group's remaining flows get none */
 	}
 	return true;
 }
@@ -251,9 +250,9 @@ void model_add_pending(struct model *m) {
 struct layout {
 	struct model_channel *c;
 	struct map *out;
-	int64_t at;
-	int pinned;
-	uint64_t belated;
+	int64_t at; /* next free minislot, from the MAP's first */
+	int pinned; /* index of the next pinned item */
+	uint64_t belated; /* pinned items that began after `until` */
 };
 
 static void add_element(struct layout *p, uint32_t sid, uint32_t iuc) {
@@ -261,7 +260,8 @@ static void add_element(struct layout *p, uint32_t sid, uint32_t iuc) {
 		(struct map_element){(uint16_t)sid, (uint16_t)p->at, (uint8_t)iuc};
 }
 
-static void add_idle(struct layout *p, int64_t until) {
+/* Gives the minislots up to `until` to requests; SID 0 if they are too few for one. */
+static void add_request_region(struct layout *p, int64_t until) {
 	if (until == p->at)
 		return;
 	add_element(p, until - p->at >= p->c->unit ? MAP_SID_BROADCAST : MAPS_SID_UNUSED,
@@ -299,11 +299,11 @@ static void add_region(struct layout *p, int64_t minislots) {
 	while ((item = next_pinned(p)) != NULL && item->from < p->at + minislots) {
 		int64_t before = item->from > p->at ? item->from - p->at : 0;
 
-		add_idle(p, p->at + before);
+		add_request_region(p, p->at + before);
 		minislots -= before / p->c->unit * p->c->unit;
 		add_pinned(p, item);
 	}
-	add_idle(p, p->at + minislots);
+	add_request_region(p, p->at + minislots);
 }
 
 static void add_data(struct layout *p, struct model_item item) {
@@ -328,13 +328,13 @@ static void add_data(struct layout *p, struct model_item item) {
 			item.minislots = model_minislots(p->c, item.bytes + item.header);
 			add_item(p, &first);
 		} else {
-			add_idle(p, other->from);
+			add_request_region(p, other->from);
 		}
 	}
 	add_item(p, &item);
 }
 
-/* The minislot by which the guaranteed region must end, so that the next possible MAP answers its requests. */
+/* Latest end of the guaranteed region, for an answer in the next possible MAP. The MAP's end if it would not fit. */
 static int64_t requests_end(const struct model_channel *c) {
 	uint64_t after =
 		(uint64_t)c->length * (1 + c->set.ack_delay / c->length) - c->set.ack_delay;
@@ -388,11 +388,11 @@ void model_write(struct model *m, struct model_channel *c, struct map *out) {
 	}
 	while (next_pinned(&p) != NULL) {
 		if (next_pinned(&p)->from > p.at)
-			add_idle(&p, next_pinned(&p)->from);
+			add_request_region(&p, next_pinned(&p)->from);
 		add_pinned(&p, next_pinned(&p));
 	}
 	m->belated += p.belated;
-	add_idle(&p, c->minislots);
+	add_request_region(&p, c->minislots);
 	p.at = c->minislots;
 	add_element(&p, 0, MAP_NULL);
 	for (int i = 0; i < c->pending_count; i++)

@@ -77,14 +77,15 @@ struct model_channel {
 	uint64_t number; /* of the next MAP */
 	uint64_t initial_at; /* samples: when initial maintenance is due */
 	uint64_t acked; /* ack time of the latest MAP, samples; older requests count as late */
-	uint32_t contenders; /* estimate of contending modems, in 1/16 */
+	uint32_t contenders; /* sixteenths of a modem: estimate of the modems that contend */
 	uint32_t contended_requests, collided; /* since the latest MAP */
 	uint16_t stations[256]; /* SIDs of queued station maintenance */
 	int station_count;
 	uint32_t free, slots; /* minislots and elements that are free */
-	/* minislots of initial maintenance and of the guaranteed region */
+	/* minislots of initial maintenance and of the guaranteed request region */
 	uint32_t initial, requests;
-	uint32_t kept; /* minislots for data grants that are split around pinned grants */
+	/* extra minislots that splitting data grants around pinned grants may cost */
+	uint32_t kept;
 	struct model_item front[512], pinned[512], data[512];
 	int front_count, pinned_count, data_count, pending_count;
 	uint16_t pending[512]; /* SIDs of pending grants */
@@ -100,22 +101,23 @@ struct model {
 	uint32_t channel_count, flow_bytes;
 	uint64_t start, now;
 	bool started;
-	uint64_t verdicts[MAPS_VERDICTS];
+	uint64_t verdicts[MAPS_VERDICTS]; /* of requests; the caller counts them */
 	/* as in struct maps_counts */
 	uint64_t requested, granted, unsolicited, forgotten, late, late_requests, missed, belated,
 		collisions;
 	uint32_t rounds;
 };
 
-/* As maps_create(), maps_set_flow(), maps_request(), maps_data_received(), maps_report_collisions(), maps_queue_station()
- * and maps_make() of maps.h. The model refuses no flow: set only flows that maps_set_flow() has accepted, with indices
- * below MODEL_FLOWS. */
+/* Contracts and results as in maps.h, in this order: maps_create(), maps_set_flow(), maps_request(),
+ * maps_data_received(), maps_report_collisions(), maps_queue_station(), maps_make(). The model refuses no flow: set
+ * only flows that maps_set_flow() has accepted, with indices below MODEL_FLOWS. */
 void model_create(struct model *m, const struct maps_config *config);
 void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
 enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now);
 void model_used(struct model *m, uint32_t flow, uint64_t now);
 void model_collisions(struct model *m, uint32_t channel, uint32_t lost);
 bool model_station(struct model *m, uint32_t channel, uint16_t sid);
+/* writes one MAP; returns the index of its channel, or MAPS_NONE if no MAP is due */
 uint32_t model_make(struct model *m, uint64_t now, struct map *out);
 
 /* For the files of the model. */
@@ -126,7 +128,8 @@ void model_ready(struct model *m, int flow); /* adds it to its lists */
 void model_charge(struct model_flow *f, uint32_t bytes); /* granted on request */
 void model_next_cluster(struct model *m, int flow); /* when its cluster is owed nothing */
 bool model_has_slots(const struct model_channel *c); /* for new grants */
-void model_use_minislots(struct model_channel *c, uint32_t minislots); /* closes a full channel */
+/* takes minislots, and opens or closes the channel for new grants */
+void model_use_minislots(struct model_channel *c, uint32_t minislots);
 /* when the MAP of its next grant or poll is due; UINT64_MAX: never */
 uint64_t model_service_time(const struct model *m, int flow);
 void model_service(struct model *m, int flow); /* adds its grants and polls of the present MAP */

@@ -4,10 +4,14 @@
 
 #include "maps_model.h"
 
+#define MAX_PINNED 128 /* unsolicited grants at their own time, per MAP */
+#define PINNED_ELEMENTS 3 /* the grant, the second part of a split, idle minislots before it */
+
 static uint64_t larger(uint64_t a, uint64_t b) {
 	return a > b ? a : b;
 }
 
+/* True of polling flows, and of UGS-AD while silent. */
 static bool next_is_poll(const struct model_flow *f) {
 	return f->set.type == MAPS_NON_REAL_TIME_POLLING || f->set.type == MAPS_REAL_TIME_POLLING ||
 	       f->silent;
@@ -74,7 +78,8 @@ static bool add_pinned(struct model *m, struct model_channel *c, struct model_it
 	int at = c->pinned_count;
 
 	spare = spare > c->unit ? spare : c->unit;
-	if (c->pinned_count == 128 || c->slots <= c->elements / 8 + 3 || c->free < item.minislots)
+	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + PINNED_ELEMENTS ||
+	    c->free < item.minislots)
 		return false;
 	if (next > start)
 		item.from = (int64_t)((next - start + c->set.frame - 1) / c->set.frame *
@@ -88,7 +93,7 @@ static bool add_pinned(struct model *m, struct model_channel *c, struct model_it
 	memmove(&c->pinned[at + 1], &c->pinned[at], (size_t)(c->pinned_count - at) * sizeof(item));
 	c->pinned[at] = item;
 	c->pinned_count++;
-	c->slots -= 3;
+	c->slots -= PINNED_ELEMENTS;
 	c->kept += spare;
 	model_use_minislots(c, item.minislots);
 	return true;
@@ -209,7 +214,7 @@ void model_open_map(struct model *m, struct model_channel *c) {
 }
 
 /* Handles the earliest timer that has run out; at equal times parked flows, then reserved rates, then grants and
- * polls. Returns false without one. */
+ * polls. Returns false if no timer has run out. */
 static bool expire(struct model *m) {
 	uint64_t best = m->now + 1;
 	int kind = -1, flow = -1;
@@ -240,7 +245,9 @@ static bool expire(struct model *m) {
 	return kind >= 0;
 }
 
-static void start_round(struct model *m, uint64_t due) {
+/* Fills the buckets up to `due`, starts the MAPs that are due, and grants in them. model_make() then writes them one by
+ * one. */
+static void grant_round(struct model *m, uint64_t due) {
 	for (int i = 0; i < MODEL_FLOWS; i++) {
 		struct model_flow *f = &m->flows[i];
 
@@ -283,10 +290,10 @@ static void start_clock(struct model *m, uint64_t now) {
 	m->started = true;
 }
 
-/* Whether the next MAP is due in more than two MAPs, and a channel could restart with an earlier one. */
+/* Whether the clock was set back so far that the channels restart: by more than two of the longest MAPs. */
 static bool far_back(const struct model *m, uint64_t now) {
 	uint64_t longest = 0, due = UINT64_MAX;
-	bool sooner = false;
+	bool sooner = false; /* a channel could restart with an earlier MAP than its next one */
 
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		const struct model_channel *c = &m->channels[i];
@@ -350,6 +357,6 @@ uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
 	}
 	if (due > now)
 		return MAPS_NONE;
-	start_round(m, due);
+	grant_round(m, due);
 	return model_make(m, now, out);
 }

@@ -67,6 +67,7 @@ static void line_charge(struct model_line *l, uint64_t now, uint32_t bytes) {
 	l->since = now;
 }
 
+/* Sets a bucket to `level`, at most `cap`. The tolerance of its former level stays. */
 static void bucket_keep(const struct model *m, struct model_bucket *b, uint64_t rate,
 			model_work cap, model_work level) {
 	model_work tolerance = b->rate == 0 ? 0 : bucket_tolerance(b, m->now) + MODEL_TICK(rate);
@@ -126,7 +127,8 @@ void model_init(struct model *m, const struct scheduler_config *config) {
 
 static void bucket_begin(struct model_bucket *b, uint64_t now) {
 	b->since = now;
-	b->changed = now - SCHEDULER_LEAD_NS; /* long ago */
+	/* more than LOCKSTEP_SLOP_NS ago, so that the lockstep checks from the start */
+	b->changed = now - SCHEDULER_LEAD_NS;
 }
 
 /* Nothing has happened before the first time. */
@@ -280,7 +282,7 @@ bool model_remove(struct model *m, uint32_t flow, const void *packet) {
 	return true;
 }
 
-/* A packet arrives when it is sent. It then waits for lower numbers that are sent later. */
+/* A modem receives a packet at `sent` (ns). The packet then waits for lower sequence numbers that are sent later. */
 static void measure_skew(struct model_group *g, struct model_flow *f, uint64_t sent,
 			 uint64_t tolerance) {
 	int64_t wait = (int64_t)(f->last_sent - sent), within;

@@ -19,7 +19,8 @@
 #define MODEL_QUANTUM 2048 /* bytes per round */
 #define MODEL_LOWER_SHARE \
 	262144 /* bytes that a cluster sends before a lower class queue is served */
-#define MODEL_LOWER_COST 192 /* deducted from them per byte of the lower class queue */
+/* bytes of MODEL_LOWER_SHARE that a byte of the lower class queue uses up */
+#define MODEL_LOWER_COST 192
 #define MODEL_DELAY_WRAP (UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays wrap */
 #define MODEL_METER_NS 10000000 /* most that a meter is behind or ahead */
 #define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer jumps count as this one */
@@ -30,13 +31,15 @@ __extension__ typedef __int128 model_work;
 /* Work of 1/64 ns, to which the scheduler rounds, or slightly more. */
 #define MODEL_TICK(rate) ((model_work)(rate) / 64 + 1)
 
-/* A token bucket: `level` may pass at `since`. A meter of a reserved rate is behind by `level`; below 0, ahead. */
+/* A token bucket: `level` may pass at `since`; a negative level is a debt. A meter of a reserved rate is behind by
+ * `level`; below 0, ahead. */
 struct model_bucket {
 	uint64_t rate; /* 0: no limit */
 	model_work cap, level;
 	model_work tolerance; /* how much the scheduler's value may differ, as it rounds */
 	uint64_t since;
-	/* ns: latest change of its settings or of the packet that waits for it; the lockstep skips checks at that time */
+	/* ns: latest change of its settings or of the packet that waits for it. The lockstep does not check the bucket
+	 * for LOCKSTEP_SLOP_NS from then on. */
 	uint64_t changed;
 };
 
@@ -67,8 +70,8 @@ struct model_flow {
 	unsigned count;
 	struct model_bucket sustained, peak, reserved;
 	uint16_t sequence;
-	uint64_t last_sent; /* ns: end of its latest bonded packet */
-	uint64_t last_tolerance; /* how much the scheduler's value may differ */
+	uint64_t last_sent; /* ns: latest end of transmission of its bonded packets */
+	uint64_t last_tolerance; /* ns: how much the scheduler's value may differ */
 	uint64_t packets, bytes; /* granted */
 };
 
@@ -82,9 +85,10 @@ struct model_channel {
 struct model_group {
 	uint32_t list[MODEL_CHANNELS];
 	size_t count;
-	uint64_t packets, early, skew_ns, max_skew_ns;
-	uint64_t ties; /* packets sent at nearly the same time as an earlier one */
-	uint64_t tolerance, max_tolerance; /* how much the scheduler's skews may differ; ns */
+	uint64_t packets, early, skew_ns, max_skew_ns; /* as in struct scheduler_group_report */
+	/* packets that the scheduler may count as early or not, within the tolerance */
+	uint64_t ties;
+	uint64_t tolerance, max_tolerance; /* ns: how much the scheduler's skews may differ */
 };
 
 struct model {
@@ -126,7 +130,7 @@ model_work model_ahead(const struct model_line *l, uint64_t t);
 /* Tolerance of the end of a line's work, ns. */
 uint64_t model_tolerance(const struct model_line *l, uint64_t t);
 
-/* Whether two groups share channels, directly or through others. */
+/* Whether two groups share channels, directly or through others, or the service group's rate limit. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
 
 /* Sends the first packet of a flow, which must have one, over a channel. Checks no rule: the lockstep has checked the
