@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the loader with hostile YAML: it reports a clear message, and does not crash, leak or take long. */
+/* Tests the loader of service groups with hostile YAML: it reports a clear message, and does not crash, leak or take
+ * long. */
 #include "model_kit.h"
 #include "test_main.h"
 
@@ -75,12 +76,12 @@ TEST(messages_shorten_long_scalars) {
 	memcpy(text, "name: ", 6);
 	text[size] = '\0';
 	loaded = load_text(text);
-	assert_int_equal(loaded.mistakes,
-			 4); /* the name, and three required keys that are missing */
+	/* a name that is too long, and three required keys that are missing */
+	assert_int_equal(loaded.mistakes, 4);
 	assert_true(strlen(loaded.messages) < 1000);
 	assert_non_null(strstr(loaded.messages, "sg.yaml:1: name: found \"xxxxxxxx"));
 	unload(&loaded);
-	text[2000] = ':'; /* a key of 2000 letters */
+	text[2000] = ':'; /* a quoted key of 1998 characters, and its value */
 	text[2001] = ' ';
 	text[0] = '"';
 	text[1999] = '"';

@@ -22,8 +22,8 @@ static uint16_t vlan_of(const struct service_group *sg, enum share_side side) {
 	return side == SHARE_RPHY ? sg->rphy_port.vlan : sg->network.vlan;
 }
 
-/* Group g if it is in service, has the frame's VLAN and receives on this side; else NULL. */
-static const struct service_group *find_member(const struct frame *f, unsigned g) {
+/* Group g if in service, has the frame's VLAN and receives on this side (R-PHY: has upstream channels); else NULL. */
+static const struct service_group *candidate(const struct frame *f, unsigned g) {
 	const struct service_group *sg = g < f->r->count ? f->r->list[g] : NULL;
 
 	if (sg == NULL || vlan_of(sg, f->side) != f->vlan ||
@@ -50,14 +50,14 @@ static bool group_has_key(const struct service_group *sg, enum key_kind kind,
 	return false;
 }
 
-/* The group with a modem that has the key, among groups with or without a MAC address of their network port. -1: none;
- * -2: several. */
+/* The group with a modem that has the key (its IPv4, IPv6 or MAC address). Searches only groups whose network port has
+ * a configured MAC address, or only those without one. -1: none; -2: several. */
 static int find_owner(const struct frame *f, bool with_mac, enum key_kind kind,
 		      const uint8_t *value) {
 	int found = -1;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(f, g);
+		const struct service_group *sg = candidate(f, g);
 
 		if (sg != NULL && sg->network.has_mac == with_mac && group_has_key(sg, kind, value))
 			found = found == -1 ? (int)g : -2;
@@ -104,7 +104,7 @@ static int find_network_group(const struct frame *f, enum drop_reason *reason) {
 	int group;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(f, g);
+		const struct service_group *sg = candidate(f, g);
 
 		if (sg != NULL && sg->network.has_mac && memcmp(sg->network.mac, f->bytes, 6) == 0)
 			return (int)g;
@@ -161,13 +161,13 @@ static bool vlan_repeats_session(const struct frame *f) {
 
 	for (unsigned a = 0; a < RIG_GROUPS; a++) {
 		for (unsigned b = 0; b < a; b++)
-			repeat |= have_common_session(find_member(f, a), find_member(f, b));
+			repeat |= have_common_session(candidate(f, a), candidate(f, b));
 	}
 	return repeat;
 }
 
-/* Reads the session ID of L2TPv3 over IP (protocol 115). Checks no more of the headers: the group does. Returns false
- * for other packets. */
+/* Reads the session ID of L2TPv3 over IP (protocol 115). The port owner, too, leaves other checks of these headers to
+ * the group. Returns false for other packets. */
 static bool read_session_over_ip(const struct frame *f, uint32_t *session) {
 	const uint8_t *bytes = f->bytes;
 	bool ipv4 = f->size >= 38 && load_be16(bytes + 12) == 0x0800 && bytes[14] == 0x45 &&
@@ -203,7 +203,7 @@ static int find_rphy_group(const struct frame *f, enum drop_reason *reason) {
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = find_member(f, g);
+		const struct service_group *sg = candidate(f, g);
 
 		if (sg != NULL && has_session(sg, session) &&
 		    (!by_mac || memcmp(sg->rphy.core_mac, f->bytes, 6) == 0))
@@ -213,7 +213,7 @@ static int find_rphy_group(const struct frame *f, enum drop_reason *reason) {
 	return -1;
 }
 
-/* Removes the VLAN tag. If no group has a VLAN (`vlans` is false), removes priority tags only. Sets
+/* Removes the VLAN tag. If no group has a VLAN (`vlans` is false), removes tags with VLAN 0 only. Sets
  * `*tag` if it removed one. Returns the drop reason or DROP_NONE. */
 static enum drop_reason strip_tag(struct frame *f, bool vlans, bool *tag) {
 	uint16_t type = load_be16(f->bytes + 12), vlan = load_be16(f->bytes + 14) % 4096;
@@ -249,7 +249,7 @@ int share_model_group(const struct share_rig *r, enum share_side side, const uin
 		return -1;
 	for (unsigned g = 0; g < r->count; g++) {
 		vlan_exists |= r->list[g] != NULL && vlan_of(r->list[g], side) == f.vlan;
-		if (find_member(&f, g) != NULL) {
+		if (candidate(&f, g) != NULL) {
 			members++;
 			only = (int)g;
 		}

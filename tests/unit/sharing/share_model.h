@@ -5,8 +5,8 @@
 
 #include "share_kit.h"
 
-/* Returns the index of the packet's group, or -1 with the drop reason. `*tag`: whether its VLAN tag is removed. `size` is
- * at most RIG_FRAME_SIZE. */
+/* Returns the index of the packet's group, or -1 with the drop reason. `*tag`: whether the port owner removes its VLAN
+ * tag. `size` is at most RIG_FRAME_SIZE. */
 int share_model_group(const struct share_rig *r, enum share_side side, const uint8_t *frame,
 		      size_t size, enum drop_reason *reason, bool *tag);
 

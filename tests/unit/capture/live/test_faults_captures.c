@@ -20,10 +20,12 @@ static struct tap_captures captures;
 static struct tap_capture *capture; /* running */
 static const char *request; /* its request */
 
-/* The order when views are replaced: publish them, server_synchronize(), publish them for drops, server_synchronize(),
- * free the old views and names. The wrappers below check it. */
-static bool short_of_memory; /* new names may be freed at once: no view was made of them */
-static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
+/* Calls may fail. New names may then be freed at any time, if their view cannot be created. */
+static bool calls_fail;
+
+/* How far the replacement of views is. The order: publish the views, server_synchronize(), publish them for drops,
+ * server_synchronize(), free the old views and names. The wrappers below check it. */
+static enum { NO_REPLACEMENT, VIEWS_REPLACED, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
 __typeof__(tap_site_publish) __real_tap_site_publish, __wrap_tap_site_publish;
 __typeof__(tap_site_publish_drops) __real_tap_site_publish_drops, __wrap_tap_site_publish_drops;
@@ -49,7 +51,7 @@ void __wrap_tap_site_publish_drops(const struct tap_site *site, struct tap_view 
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
-	if (n != NULL && !short_of_memory)
+	if (n != NULL && !calls_fail)
 		assert_int_equal(phase, OLD_UNUSED);
 	__real_tap_names_free(n);
 }
@@ -93,6 +95,7 @@ static void end_ok(void *context) {
 	assert_false(captures.active);
 }
 
+/* Opens a server with groups 1 and 2 and capacity for `max_groups`, and begins the capture. */
 static void open_with_capture(unsigned max_groups, const char *capture_request) {
 	secret_json_wipe();
 	life_kit_open(kit, 2, max_groups);
@@ -145,7 +148,8 @@ static void move_step(struct life_script *script, unsigned number) {
 			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
 				   server_worker_resume(s, worker) == 0,
 			   "a worker cannot be drained");
-	captures.wakeup = number % 2 == 0; /* replaces all views; a move alone replaces none */
+	/* if set, the update replaces all views; a move alone replaces none */
+	captures.wakeup = number % 2 == 0;
 	tap_captures_update(&captures);
 	read_records(script);
 }
@@ -165,7 +169,7 @@ TEST(capture_continues_while_parts_move) {
 	close_all();
 }
 
-/* Only parts with a requested capture point have a source. */
+/* Only parts with a requested capture point have a source. Names of a group without upstream have no upstream flows. */
 TEST(only_parts_with_capture_point_have_source) {
 	struct served_group without;
 	struct tap_names *names;
@@ -231,7 +235,7 @@ TEST(sources_of_removed_groups_are_marked) {
 			tap_captures_update(&captures);
 	}
 	tap_captures_update(&captures);
-	/* groups 1 and 2, and the added group once per update that found it in service */
+	/* groups 1 and 2; the added group has one for each of the two updates that found it in service */
 	assert_int_equal(capture->source_count, 2 + 2);
 	memset(records, 0, sizeof(records));
 	read_records(&script);
@@ -271,7 +275,8 @@ static void check_traffic(void) {
 	life_kit_check_traffic(kit);
 }
 
-/* If a call fails, a capture begins completely, or is refused and leaves nothing. */
+/* If a call fails, a capture is refused and leaves nothing, or it begins, without the packets of sites for which memory
+ * was short. */
 TEST(failed_call_refuses_or_completes_capture) {
 	const struct operation begin = {
 		.name = "begin",
@@ -293,10 +298,10 @@ TEST(failed_call_refuses_or_completes_capture) {
 	/* capacity for stage lists, as their growth would count as a leak */
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		assert_int_equal(worker_reserve(&kit->server.workers[w], 200), 0);
-	/* the end makes no call that can fail */
+	/* the end of the only capture allocates nothing */
 	assert_int_equal(run_with_each_fault(&end, &kit->server), 0);
 	end_ok(NULL);
-	short_of_memory = true;
+	calls_fail = true;
 	assert_true(run_with_each_fault(&begin, &kit->server) > 10);
 	assert_false(captures.active);
 	close_all();
