@@ -183,10 +183,19 @@ def core_errors(plan: Plan) -> Iterator[str]:
         yield "isolated: allowed: none, or the polling cores with their hyper-threads"
 
 
+def page_errors(plan: Plan) -> Iterator[str]:
+    nodes = [one.node for one in plan.pages]
+    if len(set(nodes)) != len(nodes) or (None in nodes and len(nodes) > 1):
+        yield "pages: a node is listed twice"
+    if len({one.size_kb for one in plan.pages}) > 1:
+        yield "pages: several sizes, allowed: one"
+
+
 def inconsistencies(plan: Plan) -> Iterator[str]:
     """Yields errors that the schema cannot express: unknown cores, functions that do not match
     their card, pages of several sizes, and kernel arguments that cores and pages do not need."""
     yield from core_errors(plan)
+    yield from page_errors(plan)
     if plan.iommu and plan.no_iommu:
         yield "no_iommu: it is set, but an IOMMU works"
     addresses = [card.address for card in plan.cards]
@@ -194,11 +203,6 @@ def inconsistencies(plan: Plan) -> Iterator[str]:
         why = card_error(card, plan.groups)
         if why or addresses.count(card.address) > 1:
             yield f"cards: {card.address}: {why or 'it is listed twice'}"
-    nodes = [one.node for one in plan.pages]
-    if len(set(nodes)) != len(nodes) or (None in nodes and len(nodes) > 1):
-        yield "pages: a node is listed twice"
-    if len({one.size_kb for one in plan.pages}) > 1:
-        yield "pages: several sizes, allowed: one"
     left = arguments.possible(plan.isolated, plan.pages)
     for word in plan.arguments:
         if word not in left:
