@@ -109,7 +109,7 @@ void latency_line_free(struct latency_line *line);
 uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 			  const struct rte_mbuf *frame);
 
-/* Records and removes the first `n` times of the line, at most all, as the port has just accepted their frames. Only
+/* Records and removes the first `n` times of the line, as the port has just accepted their frames. `n` is at most `count`. Only
  * the transmitting worker may call it, and only after latency_prepare(). */
 void latency_line_record(struct latency_line *line, struct latency *l, uint32_t n);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes DOCSIS frames with MAPs and UCDs, and checks MAPs, by src/wire through messages.c."""
+"""Calls src/wire through messages.c: writes MAPs and UCDs as DOCSIS frames, and checks MAPs."""
 
 import ctypes
 import subprocess

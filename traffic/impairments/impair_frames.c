@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Impairs frames: before encryption by key and source address, after it by wrong bits. Reports each frame and its
- * fault to the shadow. uplink_frame.h describes the callbacks. */
+/* Impairs frames. frame_choose() changes key or source address before the frame is written; frame_made() draws wrong
+ * bits before encryption, and impair_grant() flips them after it. Reports each frame and its fault to the shadow.
+ * uplink_frame.h describes the callbacks. */
 #include "impairments/impair.h"
 #include "model/group/security.h"
 #include "wire/crc32.h"
@@ -32,7 +33,7 @@ static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant
 }
 
 static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m) {
-	/* The second key generation has the next number. */
+	/* The numbers of the modem's two key generations are consecutive. */
 	return (uint8_t)((m->keys[0].sequence + 2u +
 			  random_below(&im->random, ASSOCIATION_SEQUENCES - 2)) %
 			 ASSOCIATION_SEQUENCES);

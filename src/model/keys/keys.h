@@ -102,7 +102,7 @@ extern const struct key modem_keys[];
  * file, read into a char *. */
 extern const struct key group_file_key;
 
-/* The name of a server, read into a char *. */
+/* Keys of a server only: its name, read into a char *, and its capacity of service groups, a uint32_t. */
 extern const struct key server_name_key;
 extern const struct key server_max_groups_key;
 

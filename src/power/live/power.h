@@ -2,7 +2,7 @@
 /*
  * The frequency governor of a server's workers. Its thread samples the workers every 0.1 to 1 ms and sets the
  * frequencies of their cores. Without a policy there is no thread, and nothing is read or written, except
- * that power_create() restores the settings that killed processes left. Opening the driver cpufreq repeats that. The
+ * that power_create() restores the settings that killed processes left. The driver cpufreq restores them again when it opens. The
  * control thread calls all functions, unless stated otherwise.
  */
 #pragma once
@@ -79,7 +79,8 @@ struct power_report {
 	/* the effective policy: POWER_PERFORMANCE within busy hours; without a driver, the configured policy */
 	enum power_policy policy;
 	const char *driver; /* "none", "cpufreq" or "simulated" */
-	uint64_t sample_ns, transition_ns;
+	uint64_t sample_ns; /* sampling interval */
+	uint64_t transition_ns; /* of the simulated driver, set by power_set_transition() */
 	uint64_t late_ns; /* sum of the delays of samples that were late by more than 1 ms */
 	bool blind;
 	uint64_t counts[POWER_FAULTS];

@@ -29,7 +29,8 @@ def with_crypto(number: int, kind: str) -> Json:
 @needs_renderer
 @pytest.mark.parametrize("mode", ["separate", "shared"])  # a pod per group, per NUMA node
 @pytest.mark.parametrize(
-    # Mixes whose most common crypto must not become a default, or which a group must override.
+    # Mixes whose most common crypto must not become a default, as a group names an address. Last: a
+    # default that a group overrides.
     "kinds",
     [
         (ADDRESS, "none"),
@@ -37,6 +38,7 @@ def with_crypto(number: int, kind: str) -> Json:
         (ADDRESS, "none", "none"),
         (ADDRESS, ADDRESS, "plugin", "none"),
         ("plugin", "plugin", ADDRESS, "none"),
+        ("plugin", "plugin", "none"),
     ],
 )
 def test_groups_have_the_requested_accelerators(

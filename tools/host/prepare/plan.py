@@ -28,7 +28,7 @@ class Function:
     index: int | None
     role: str  # one of requirements.ROLES
     groups: tuple[int, ...]  # numbers of the service groups that use the port
-    mac: str  # "": unchanged
+    mac: str  # "": a whole card, which keeps its address
     vlan: int  # 0: none
     check: bool  # spoof check: the card drops frames from other MAC addresses
     trust: bool  # the card lets the function set its MAC addresses and promiscuous mode

@@ -165,7 +165,8 @@ def card_error(card: PlannedCard, groups: Sequence[int]) -> str:
 
 
 def core_errors(plan: Plan) -> Iterator[str]:
-    """Yields errors of main_core, polling and isolated, one per field with an unknown core."""
+    """Yields errors of main_core, polling and isolated: the first unknown core of each, main_core
+    in isolated, and isolated cores that are not the polling ones with their hyper-threads."""
     known = {core[0] for core in plan.facts.cores}
     for name, cores in (
         ("main_core", [plan.main_core]),
@@ -192,8 +193,8 @@ def page_errors(plan: Plan) -> Iterator[str]:
 
 
 def inconsistencies(plan: Plan) -> Iterator[str]:
-    """Yields errors that the schema cannot express: unknown cores, functions that do not match
-    their card, pages of several sizes, and kernel arguments that cores and pages do not need."""
+    """Yields errors that the schema cannot express: of cores, pages, IOMMU and cards. Kernel
+    arguments must be those that isolated cores and pages may need, in order."""
     yield from core_errors(plan)
     yield from page_errors(plan)
     if plan.iommu and plan.no_iommu:

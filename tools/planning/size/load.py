@@ -94,12 +94,14 @@ class Rates:
 
 @dataclass(frozen=True)
 class Receivers:
-    """The workers that distribute the packets of shared ports."""
+    """The workers that distribute the packets of shared ports, one per port of a pair. If the card
+    distributes them, loads and cores are 0."""
 
     # Total load of network ports, in workers: hyper-threads, or cores without them.
     network: float
     rphy: float  # the same of R-PHY ports
-    # Pairs of network and R-PHY ports (DPDK's, not physical) that keep each worker below a thread.
+    # Pairs of network and R-PHY ports (DPDK's, not physical), so that each worker fits on its
+    # thread and each interface within interface_mpps.
     pairs: int
     cores: float  # of all workers
 

@@ -20,7 +20,7 @@ static struct tap_captures captures;
 static struct tap_capture *capture; /* running */
 static const char *request; /* its request */
 
-/* Calls may fail. New names may then be freed at any time, if their view cannot be created. */
+/* Calls may fail. New names are then freed in any phase if their view cannot be created. */
 static bool calls_fail;
 
 /* How far the replacement of views is. The order: publish the views, server_synchronize(), publish them for drops,
@@ -132,7 +132,8 @@ static void read_records(struct life_script *s) {
 	}
 }
 
-/* A step of the control thread: moves one or all parts of a group, and updates the capture. */
+/* A step of the control thread: moves one or all parts of a group, or drains and resumes a worker.
+ * Then it updates the capture. */
 static void move_step(struct life_script *script, unsigned number) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
