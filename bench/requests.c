@@ -121,17 +121,6 @@ static json_t *run_answer(struct bench *b, const struct request *r, uint64_t see
 	return result_answer(b, r, &run);
 }
 
-/* Replaces bytes that are not valid UTF-8, such as a truncated character, as JSON does not allow them. */
-static void utf8_repair(char *error) {
-	json_t *text = json_string(error);
-
-	for (char *p = error; text == NULL && *p != '\0'; p++) {
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	}
-	json_decref(text);
-}
-
 /* The answer to one line. */
 static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t seed) {
 	struct request request = {0};
@@ -141,7 +130,7 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	if (request_read(b, line, size, &request, error)) {
 		said = run_answer(b, &request, seed);
 	} else {
-		utf8_repair(error);
+		answer_error_repair(error);
 		said = answer_refusal(error);
 	}
 	json_decref(request.source);

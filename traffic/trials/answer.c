@@ -17,6 +17,16 @@ int answer_write(json_t *answer, FILE *out) {
 	return good ? 0 : -1;
 }
 
+void answer_error_repair(char *error) {
+	json_t *text = json_string(error);
+
+	for (char *p = error; text == NULL && *p != '\0'; p++) {
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	}
+	json_decref(text);
+}
+
 json_t *answer_refusal(const char *error) {
 	return json_pack("{s:s}", "error", error);
 }

@@ -12,6 +12,10 @@
  * after a message. */
 int answer_write(json_t *answer, FILE *out);
 
+/* Replaces bytes of an error message that are not valid UTF-8, such as a truncated character: JSON does not
+ * allow them. */
+void answer_error_repair(char *error);
+
 /* The answer to a rejected request; `error` is one line of UTF-8. */
 json_t *answer_refusal(const char *error);
 

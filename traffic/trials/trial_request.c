@@ -13,6 +13,7 @@
 #include "core/pacing.h"
 #include "core/shape_read.h"
 #include "platform/secret/secret_json.h"
+#include "trials/answer.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0
@@ -223,17 +224,6 @@ static bool request_read(struct reader *r, json_t *source) {
 	return check(r);
 }
 
-/* Replaces bytes that are not valid UTF-8, such as a truncated character, as JSON does not allow them. */
-static void make_text(char *error) {
-	json_t *text = json_string(error);
-
-	for (char *p = error; text == NULL && *p != '\0'; p++) {
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	}
-	json_decref(text);
-}
-
 int trial_request_read(const char *line, size_t size, const struct trial_limits *limits,
 		       struct trial_request *out, char *error) {
 	struct reader r = {.limits = limits, .out = out, .error = error};
@@ -247,7 +237,7 @@ int trial_request_read(const char *line, size_t size, const struct trial_limits 
 		out->source = source;
 		return 0;
 	}
-	make_text(error);
+	answer_error_repair(error);
 	json_decref(source);
 	return -1;
 }
