@@ -174,7 +174,7 @@ static uint64_t carried(uint64_t rate, uint64_t ns) {
 }
 
 /* Loads the members while the upper MAC does not change them. Its worker may lose its core during a
- * change, so the reader sleeps. */
+ * change, so the reader sleeps. (rte_seqcount of DPDK 22.11 is experimental.) */
 static struct ds_capacity capacity_load(const struct ds_capacity *c) {
 	struct ds_capacity loaded;
 
@@ -205,6 +205,13 @@ uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now
 	const struct ds_capacity c = capacity_load(&d->upper.capacity[channel]);
 
 	return c.before + carried(c.rate, now > c.since ? now - c.since : 0);
+}
+
+uint64_t qos_capacity_now(const struct downstream *d, uint32_t channel) {
+	/* The time is loaded before the capacity: a later one might count a former rate too long. */
+	uint64_t now = __atomic_load_n(&d->upper.clock->now, __ATOMIC_ACQUIRE);
+
+	return qos_capacity(d, channel, now);
 }
 
 void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate) {

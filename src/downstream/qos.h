@@ -40,3 +40,6 @@ void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate);
  * rates that it had. Any thread may call it while the upper MAC runs. The count of a channel never falls
  * if the caller loads `now` from the clock (acquire) before the call. */
 uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now);
+
+/* The same until now. */
+uint64_t qos_capacity_now(const struct downstream *d, uint32_t channel);

@@ -62,21 +62,13 @@ static json_t *delay_json(const struct scheduler *s) {
 	return list;
 }
 
-/* Bytes that the channel could have carried. Loads the time before the capacity: a later one might count a
- * former rate too long. */
-static uint64_t channel_capacity(const struct served_group *g, uint32_t channel) {
-	uint64_t now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_ACQUIRE);
-
-	return qos_capacity(g->downstream, channel, now);
-}
-
 static json_t *channels_json(const struct served_group *g) {
 	const struct ds_upper *u = &g->downstream->upper;
 	json_t *list = json_array();
 
 	for (uint32_t c = 0; c < g->sg->channel_count; c++) {
 		struct scheduler_channel_report r;
-		uint64_t capacity = channel_capacity(g, c);
+		uint64_t capacity = qos_capacity_now(g->downstream, c);
 
 		if (!channel_exists(&g->sg->channels[c]))
 			continue;
@@ -196,7 +188,7 @@ static void print_channels(FILE *out, const struct served_group *g) {
 			continue;
 		channels++;
 		scheduler_report_channel(u->scheduler, c, &r);
-		fill = ratio(r.bytes, channel_capacity(g, c));
+		fill = ratio(r.bytes, qos_capacity_now(g->downstream, c));
 		min = fill < min ? fill : min;
 		max = fill > max ? fill : max;
 	}

@@ -26,14 +26,9 @@ static void collect_delay(const struct walk *w, const struct metric_entry *entry
 
 static uint64_t channel_count(const struct served_group *g, uint32_t channel, unsigned which) {
 	struct scheduler_channel_report r;
-	uint64_t now;
 
-	if (which == CHANNEL_CAPACITY) {
-		/* The time is loaded before the capacity: a later one might count a former rate too
-		 * long. */
-		now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_ACQUIRE);
-		return qos_capacity(g->downstream, channel, now);
-	}
+	if (which == CHANNEL_CAPACITY)
+		return qos_capacity_now(g->downstream, channel);
 	scheduler_report_channel(g->downstream->upper.scheduler, channel, &r);
 	return which == CHANNEL_PACKETS ? r.packets : r.bytes;
 }
