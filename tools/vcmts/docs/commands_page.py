@@ -17,11 +17,7 @@ All commands of the tool `vcmts`, of `vcmtsd` and of `vcmts-traffic`, with their
 
 
 def name_of(option: Option) -> str:
-    if not option.names:
-        return f"`{option.value}`"
-    joint = "=" if option.names[-1].startswith("--") else " "
-    value = f"{joint}{option.value}" if option.value else ""
-    return f"`{', '.join(option.names)}{value}`"
+    return f"`{', '.join(option.names)}{option.joint}{option.value}`"
 
 
 def escape(text: str) -> str:
@@ -36,8 +32,8 @@ def plain(text: str) -> str:
 
 def meaning(option: Option) -> str:
     text = plain(option.text)
-    if option.choices and not all(choice in option.text for choice in option.choices):
-        names = ", ".join(f"`{choice}`" for choice in option.choices)
+    if option.unnamed_choices:
+        names = ", ".join(f"`{choice}`" for choice in option.unnamed_choices)
         text += f"{': ' if text else ''}{names}"
     return text
 
@@ -60,7 +56,7 @@ def parts_of(command: Command, level: int) -> Iterator[str]:
     if command.end:
         yield f"```text\n{command.end.strip()}\n```"
     for part in command.parts:
-        yield from parts_of(part, min(level + 1, 4))
+        yield from parts_of(part, level + 1)
 
 
 def render(programs: dict[str, Command]) -> str:

@@ -68,15 +68,20 @@ def rows(schema: Schema) -> Iterator[tuple[str, ...]]:
         yield key, value["description"], allowed(value), default(value)
 
 
+def shared_keys(schema: Schema) -> str:
+    """A sentence with the keys that an item of a list shares with the top level; "": none."""
+    names = [f"`{name}`" for name, value in schema["properties"].items() if "$ref" in value]
+    return f"These keys are as at the top level: {', '.join(names)}." if names else ""
+
+
 def sections(schema: Schema, path: str) -> Iterator[str]:
     """A heading and table for this map, then for every map inside it."""
     yield f"\n### {f'`{path}`' if path else 'Top level'}\n"
     if path:
         yield f"{sentence(schema['description'])}.\n"
     yield from table("key | meaning | allowed | default", rows(schema))
-    shared = [f"`{name}`" for name, value in schema["properties"].items() if "$ref" in value]
-    if shared:
-        yield f"\nThese keys are as at the top level: {', '.join(shared)}."
+    if shared_keys(schema):
+        yield f"\n{shared_keys(schema)}"
     for name, value in schema["properties"].items():
         key_path = f"{path}.{name}" if path else name
         if "properties" in value:

@@ -23,6 +23,18 @@ class Option:
     choices: tuple[str, ...] = ()
 
     @property
+    def joint(self) -> str:
+        """What joins the value to the last name."""
+        if not self.names or not self.value:
+            return ""
+        return "=" if self.names[-1].startswith("--") else " "
+
+    @property
+    def unnamed_choices(self) -> tuple[str, ...]:
+        """All choices, unless the text names each."""
+        return () if all(choice in self.text for choice in self.choices) else self.choices
+
+    @property
     def takes_file(self) -> bool:
         return self.value.strip("[].").partition(" ")[0] in ("FILE", "PATH", "PCAP", "DIR")
 

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from vcmts.docs.configdoc import allowed, default, sentence
+from vcmts.docs.configdoc import allowed, default, sentence, shared_keys
 from vcmts.docs.manual.commands import Command, Group, Option
 from vcmts.jsons import Json
 
@@ -58,11 +58,9 @@ def synopsis(command: Command) -> str:
 
 
 def tag(option: Option) -> str:
-    if not option.names:
-        return f"\\fI{plain(option.value)}\\fR"
     names = ", ".join(f"\\fB{plain(name)}\\fR" for name in option.names)
-    joint = "=" if option.names[-1].startswith("--") else " "
-    return f"{names}{joint}\\fI{plain(option.value)}\\fR" if option.value else names
+    value = f"\\fI{plain(option.value)}\\fR" if option.value else ""
+    return f"{names}{option.joint}{value}"
 
 
 def entry(title: str, text: str) -> str:
@@ -75,8 +73,8 @@ def options(groups: Sequence[Group]) -> Iterator[str]:
             yield f".SS {plain(sentence(group.title))}"
         for option in group.options:
             text = words(option.text)
-            if option.choices and not all(choice in option.text for choice in option.choices):
-                text += f"{': ' if text else ''}{plain(', '.join(option.choices))}"
+            if option.unnamed_choices:
+                text += f"{': ' if text else ''}{plain(', '.join(option.unnamed_choices))}"
             yield entry(tag(option), text or plain(option.value))
 
 
@@ -139,10 +137,8 @@ def keys(schema: Json, path: str) -> Iterator[str]:
         text += f" Default: {default(value)}." if default(value) else ""
         text += " Required." if name in needed else ""
         yield entry(f"\\fB{plain(name)}\\fR", words(text))
-    shared = [f"`{name}`" for name, value in schema["properties"].items() if "$ref" in value]
-    if shared:
-        text = f"These keys are as at the top level: {', '.join(shared)}."
-        yield f".PP\n{words(text)}"
+    if shared_keys(schema):
+        yield f".PP\n{words(shared_keys(schema))}"
     for name, value in schema["properties"].items():
         key_path = f"{path}.{name}" if path else name
         if "properties" in value:
