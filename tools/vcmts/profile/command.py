@@ -13,6 +13,9 @@ from vcmts.profile import crypto, server, size
 from vcmts.profile import qos as quality
 from vcmts.profile.group import GRAMMAR, MEMIF, PUBLISHED, PortSet
 
+# Options of keys that a group's own file does not have.
+SERVER_OPTIONS = ("groups", "ports", "network", "rphy", "layout", "provider", "device")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help=f"{GRAMMAR}, such as {PUBLISHED[0]}")
@@ -44,18 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_part_options(arguments: argparse.Namespace) -> None:
-    """Raises MistakeError for options whose keys a group's own file does not have."""
-    defaults = {
-        "groups": 1,
-        "ports": "shared",
-        "network": MEMIF.network,
-        "rphy": MEMIF.rphy,
-        "layout": None,
-        "provider": None,
-        "device": None,
-    }
-    for name, default in defaults.items():
-        if getattr(arguments, name) != default:
+    """Raises MistakeError for SERVER_OPTIONS that are not at their defaults."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for name in SERVER_OPTIONS:
+        if getattr(arguments, name) != parser.get_default(name):
             raise MistakeError(f"--{name}: found with --part, allowed: in the server's file only")
 
 
