@@ -17,8 +17,7 @@ extern const struct bench_direction *const bench_directions[DIRECTIONS];
 struct bench_options {
 	const char *config;
 	const char *json;
-	const char *
-		direction; /* `name` of a struct bench_direction, compared by address; NULL: both */
+	const char *direction; /* `name` of a struct bench_direction (same address); NULL: both */
 	const char *mixes[MAX_MIXES];
 	unsigned mix_count;
 	bool published; /* only the first of the default mixes */
