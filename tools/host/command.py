@@ -26,7 +26,7 @@ from host.prepare.decide import Options, decide
 from host.prepare.fact import MISSING, Finding, inspect_machine
 from host.prepare.requirements import requirements
 from host.prepare.system import StepError, System
-from vcmts.console import wide_console
+from vcmts.console import print_line, wide_console
 from vcmts.layout import machine as host_machine
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError, notify
@@ -145,7 +145,7 @@ def print_findings(findings: list[Finding], console: Console) -> None:
     console.print(table)
     for one in findings:
         if one.todo:
-            console.print(f"{one.fact}: {one.todo}", soft_wrap=True, markup=False)
+            print_line(console, f"{one.fact}: {one.todo}")
 
 
 def valid_group_count(groups: int) -> int:

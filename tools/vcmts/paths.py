@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vcmts.terminal import wrapped
+
 HOME = Path(__file__).resolve().parents[2]
 CHECKOUT = HOME  # for files that only a checkout has: tests, docs, devtools
 NOTE = "installed.json"
@@ -89,5 +91,5 @@ def missing_package(module: str | None, what: str) -> str:
 
 def notify(text: str) -> None:
     """Prints a message to stderr in one write, as child processes write there too."""
-    sys.stderr.write(f"vcmts: {text}\n")
+    sys.stderr.write(wrapped(f"vcmts: {text}\n", sys.stderr))
     sys.stderr.flush()

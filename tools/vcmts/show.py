@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rich.console import Console
 from rich.table import Table
 
+from vcmts.console import out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data, program
 
@@ -261,7 +261,7 @@ def main(arguments: argparse.Namespace) -> int:
         table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
         for name, value in group_rows(document):
             table.add_row(name, value)
-    console = Console(markup=False)
+    console = out_console(markup=False)
     console.print(table)
     if is_server(document):
         console.print(server_encryption(facts["groups"]), soft_wrap=True, highlight=False)

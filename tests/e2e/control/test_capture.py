@@ -203,7 +203,7 @@ def test_listed_names_are_accepted(server: CaptureServer) -> None:
     for line in output.splitlines():
         if match := re.match(r".*: --(stage|dropped)", line):
             key = match[1]
-        elif match := re.match(r"[│ ]*([a-z0-9_]+) +│ *[^ ]", line):
+        elif match := re.match(r"[| ]*([a-z0-9_]+) +[|] *[^ ]", line):
             names[key].append(match[1])
     assert {"receive", "encrypt_collect", "verify_source"} < set(names["stage"])
     assert {"filter_deny", "psp_late", "port_stray"} < set(names["dropped"])

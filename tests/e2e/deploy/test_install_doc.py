@@ -171,7 +171,7 @@ def test_placement_is_explained(page_dir: Path) -> None:
     [commands] = blocks("layout")
     done = shell(commands, page_dir)
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.count("│ management") == 2 and "\nconfigured: nothing" in done.stdout
+    assert done.stdout.count("| management") == 2 and "\nconfigured: nothing" in done.stdout
 
 
 def test_every_block_has_known_kind() -> None:

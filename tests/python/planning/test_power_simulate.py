@@ -141,7 +141,7 @@ def test_watts_are_labelled_as_modelled(tmp_path: Path, capsys: pytest.CaptureFi
     assert {key for key in keys if not key.startswith("modelled_")} == {"per_watt"}
     out = capsys.readouterr().out
     for line in out.splitlines():
-        if " W" in line and "│" not in line and "┃" not in line:
+        if " W" in line and "|" not in line:
             assert "modelled" in line, line
     assert "modelled, in the mean of the day" in out
 

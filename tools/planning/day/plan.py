@@ -12,11 +12,10 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from rich.console import Console
-
 from planning.day import load, picture, results, show
 from planning.day.results import Modelled
 from planning.day.watch import Watch, connect
+from vcmts.console import out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify
 from vcmts.power import machine
@@ -102,7 +101,7 @@ class Plan:
 
     def show(self, day: Json) -> None:
         """Prints the results, draws the picture, and prints why watts are missing."""
-        show.show(day, Console(file=sys.stdout))
+        show.show(day, out_console())
         for what, reason in self.joules.reasons.items():
             if (
                 what != "platform" or self.joules.sampler.words is not None

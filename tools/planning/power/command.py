@@ -4,14 +4,12 @@ pauses and lower frequencies. docs/power.md describes the model and its accuracy
 
 import argparse
 import json
-import sys
 from pathlib import Path
-
-from rich.console import Console
 
 from planning.day import load as day_load
 from planning.power import show, simulate
 from vcmts.child import check_writable
+from vcmts.console import out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
@@ -79,7 +77,7 @@ def main(arguments: argparse.Namespace) -> int:
     day = day_load.read(arguments.day)
     steps = simulate.simulate_day(machine, day, arguments.saving or simulate.MODES)
     answer = show.as_json(machine, day, steps)
-    show.show(machine, answer, Console(file=sys.stdout))
+    show.show(machine, answer, out_console())
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(f"every value: {arguments.json}")

@@ -3,12 +3,9 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-
-from rich.console import Console
 
 from planning.size import cloud, cloud_show
 from planning.size import devices as size_devices
@@ -23,6 +20,7 @@ from planning.size.plan import plan
 from planning.size.request import Groups
 from vcmts import published
 from vcmts.child import check_writable
+from vcmts.console import out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
@@ -379,7 +377,7 @@ def write_json(arguments: argparse.Namespace, answer: Json) -> int:
 def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
         check_writable(arguments.json)
-    console = Console(file=sys.stdout)
+    console = out_console()
     answer: Json
     if arguments.cloud is not None:
         answer = cloud.answer(arguments, parse_question)

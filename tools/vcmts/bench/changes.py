@@ -3,19 +3,17 @@
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
 from rich.table import Table
 
 from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.child import Stopped, stoppable, temporary_folder
-from vcmts.console import figures_table
+from vcmts.console import figures_table, out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify, program
 from vcmts.profile import command as profile_command
@@ -295,7 +293,7 @@ def main(given: argparse.Namespace) -> int:
     bench_common.check_options(given, LIMITS)
     cases = bench_common.selected_parts(CASES, given)
     started, results, host, status = now(), [], None, 0
-    console = Console(file=sys.stdout)
+    console = out_console()
     with temporary_folder() as folder, stoppable() as stopped:
         for case in cases:
             with progress(f"bench changes: {case}", 1) as shown:

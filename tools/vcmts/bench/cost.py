@@ -5,7 +5,6 @@ It changes one number of the base profile at a time, and measures the base itsel
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
 from vcmts.child import Stopped, stoppable, temporary_folder
-from vcmts.console import print_line
+from vcmts.console import out_console, print_line
 from vcmts.jsons import Json
 from vcmts.paths import notify, program
 from vcmts.profile import crypto, size
@@ -303,5 +302,5 @@ def main(arguments: argparse.Namespace) -> int:
         memory = memory_fit(measurement.results)
         if memory is not None:
             measurement.more["memory_fit"] = memory
-        show(measurement.as_json(), Console(file=sys.stdout))
+        show(measurement.as_json(), out_console())
         return bench_common.store(measurement, arguments.json, stopped, status)

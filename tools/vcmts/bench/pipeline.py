@@ -15,7 +15,7 @@ from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
 from vcmts.child import Stopped, stoppable, temporary_folder
-from vcmts.console import figures_table, print_line
+from vcmts.console import figures_table, out_console, print_line
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify, program
@@ -225,5 +225,5 @@ def main(arguments: argparse.Namespace) -> int:
         if measurement is None:
             return bench_common.no_results(stopped, status)
         measurement.more["fits"] = list(fits(measurement.results))
-        show(measurement.as_json(), Console(file=sys.stdout))
+        show(measurement.as_json(), out_console())
         return bench_common.store(measurement, arguments.json, stopped, status)

@@ -2,7 +2,6 @@
 """vcmts bench scheduler: measures the downstream scheduler, and DPDK's rte_sched beside it."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list
 from vcmts.child import stoppable, temporary_folder
-from vcmts.console import figures_table, print_line
+from vcmts.console import figures_table, out_console, print_line
 from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.progress import progress
@@ -163,5 +162,5 @@ def main(arguments: argparse.Namespace) -> int:
             results=report["results"],
             started=started,
         )
-        show(measurement.as_json(), Console(file=sys.stdout))
+        show(measurement.as_json(), out_console())
         return bench_common.store(measurement, arguments.json, stopped, status)

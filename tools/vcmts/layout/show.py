@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.console import print_line
 from vcmts.layout.case import BETTER, KNOWN, REFUSED, Case, Note, numbered
 from vcmts.layout.machine import Core, Machine, cpu_list
 from vcmts.layout.propose import MOST_GROUPS, Fit, Proposal
@@ -92,8 +93,8 @@ def machine_text(machine: Machine) -> str:
 
 def show_notes(notes: Sequence[Note], console: Console) -> None:
     for note in notes:
-        console.print(f"{LEVELS[note.level]}: {note.text}", soft_wrap=True, markup=False)
-        console.print(f"    {note.todo}", soft_wrap=True, markup=False)
+        print_line(console, f"{LEVELS[note.level]}: {note.text}")
+        print_line(console, f"    {note.todo}")
     if not notes:
         console.print("no problems found")
 
@@ -123,10 +124,10 @@ def show(
     proposal: Proposal | None,
     console: Console,
 ) -> None:
-    console.print(placement_text(case), soft_wrap=True, markup=False)
-    console.print(machine_text(case.machine), soft_wrap=True, markup=False)
+    print_line(console, placement_text(case))
+    print_line(console, machine_text(case.machine))
     console.print(cores_table(case))
     show_notes(notes, console)
-    console.print(fits_text(fits), soft_wrap=True, markup=False)
+    print_line(console, fits_text(fits))
     if proposal is not None:
         show_proposal(proposal, len(case.groups()), console)

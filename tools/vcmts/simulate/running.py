@@ -3,14 +3,11 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from rich.console import Console
-
-from vcmts.console import figures_table
+from vcmts.console import figures_table, out_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing_package, program
 from vcmts.simulate.scenarios import Scenario
@@ -79,5 +76,5 @@ def print_table(
     if markdown:
         print(as_markdown(columns, left, rows))
     else:
-        Console(file=sys.stdout).print(figures_table(columns, rows, texts=columns[:left]))
+        out_console().print(figures_table(columns, rows, texts=columns[:left]))
         print(below)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a terminal shows: its width and its characters. Without rich, as each program needs it."""
+
+import os
+import textwrap
+from typing import IO
+
+LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first one that is set counts
+
+
+def is_ascii(out: IO[str]) -> bool:
+    """Whether `out` gets ASCII only: not a terminal, or a locale without UTF-8 (LC_ALL=C)."""
+    locale = next((os.environ[name] for name in LOCALE if os.environ.get(name)), "C")
+    return not out.isatty() or "utf" not in locale.lower()
+
+
+def wrapped(text: str, out: IO[str]) -> str:
+    """Breaks lines that are wider than the terminal `out` between words; other outputs get `text`.
+
+    Continued lines are indented by two more columns than the line."""
+    if not out.isatty():
+        return text
+    width = os.get_terminal_size(out.fileno()).columns or 80
+    return "\n".join(wrap_line(line, width) for line in text.split("\n"))
+
+
+def wrap_line(line: str, width: int) -> str:
+    indent = line[: len(line) - len(line.lstrip())] + "  "
+    if len(line) <= width or len(indent) >= width // 2:
+        return line
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
