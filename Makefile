@@ -28,15 +28,6 @@ export ASAN_OPTIONS ?= detect_stack_use_after_return=1
 export TSAN_OPTIONS ?= history_size=7
 export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
 
-# configure FOLDER,OPTIONS: runs `meson setup`, or `meson configure` if the options differ from those of the previous call.
-define configure
-@if ! test -e $(1)/build.ninja; then \
-	meson setup $(1) $(2) && echo "$(2)" >$(1)/make-options; \
-elif ! echo "$(2)" | cmp -s - $(1)/make-options; then \
-	meson configure $(1) $(2) && echo "$(2)" >$(1)/make-options; \
-fi
-endef
-
 .DEFAULT_GOAL := help
 .PHONY: help run build pgo test test-deps test-build unit unsanitized tutorials pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
@@ -49,8 +40,7 @@ run: build ## send traffic of 300 simulated cable modems in both directions and 
 
 build: ## install missing dependencies and compile into build/ (BUILD=, MARCH=, WERROR=true)
 	@devtools/install-deps build
-	$(call configure,$(BUILD),-Dmarch=$(MARCH) -Dwerror=$(WERROR))
-	@ninja -C $(BUILD) programs
+	@devtools/compile $(BUILD) "-Dmarch=$(MARCH) -Dwerror=$(WERROR)" programs
 
 pgo: ## compile with profile-guided optimisation into build-pgo/ (PGO_BUILD=, MARCH=; 5 minutes)
 	@devtools/install-deps build run
@@ -64,17 +54,17 @@ test-deps:
 
 test-build: test-deps build sanitizers
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	@ninja -C $(BUILD) programs unsanitized
+	@devtools/compile $(BUILD) "" programs unsanitized
 	@devtools/fuzz 0
 
 unit: test-deps build ## run all C unit tests in the ordinary build
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	@ninja -C $(BUILD) unit_tests
+	@devtools/compile $(BUILD) "" unit_tests
 	@devtools/unit $(BUILD)
 
 unsanitized: test-deps build ## run the C unit tests that `make sanitize` omits: long simulations, measurements of cycles and memory
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	@ninja -C $(BUILD) unsanitized
+	@devtools/compile $(BUILD) "" unsanitized
 	@devtools/unit $(BUILD) --no-suite sanitized --no-suite corpus
 
 tutorials: test-deps build ## apply the tutorials' code changes to a copy of the checkout and compile it
@@ -84,8 +74,7 @@ pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## run the Python te
 	@devtools/pytest
 
 sanitizers: test-deps
-	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
-	@ninja -C build-asan sanitized src/vcmtsd
+	@devtools/compile build-asan "-Dmarch=$(SANITIZE_MARCH) $(SANITIZE)" sanitized src/vcmtsd
 
 sanitize: sanitizers build ## run unit and replay tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@devtools/unit build-asan --suite sanitized
@@ -93,21 +82,18 @@ sanitize: sanitizers build ## run unit and replay tests under AddressSanitizer a
 
 .PHONY: interleavings
 interleavings: test-deps ## run live changes in random interleavings under AddressSanitizer (INTERLEAVING_SECONDS=600)
-	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
-	@ninja -C build-asan tests/unit/test_interleavings
+	@devtools/compile build-asan "-Dmarch=$(SANITIZE_MARCH) $(SANITIZE)" tests/unit/test_interleavings
 	INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-asan/tests/unit/test_interleavings
 
 .PHONY: races
 races: test-deps ## run live changes with worker threads under ThreadSanitizer (INTERLEAVING_SECONDS=600)
-	$(call configure,build-tsan,-Dmarch=$(SANITIZE_MARCH) $(RACES))
-	@ninja -C build-tsan tests/unit/test_worker tests/unit/test_interleavings
+	@devtools/compile build-tsan "-Dmarch=$(SANITIZE_MARCH) $(RACES)" tests/unit/test_worker tests/unit/test_interleavings
 	build-tsan/tests/unit/test_worker
 	INTERLEAVING_THREADS=1 INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-tsan/tests/unit/test_interleavings
 
 .PHONY: faults
 faults: test-deps ## let each call that can fail do so once, in each kind of reload and control method, under sanitizers (minutes)
-	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
-	@ninja -C build-asan $(addprefix tests/unit/test_faults_,reload steering methods captures)
+	@devtools/compile build-asan "-Dmarch=$(SANITIZE_MARCH) $(SANITIZE)" $(addprefix tests/unit/test_faults_,reload steering methods captures)
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_reload
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_steering
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_methods
