@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests vcmts.terminal and vcmts.console: lines as wide as a terminal, ASCII where it needs that."""
+"""Tests vcmts.terminal and vcmts.console: lines as wide as a terminal, and ASCII."""
 
 import fcntl
 import io

@@ -132,7 +132,7 @@ def test_table_of_fitted_values() -> None:
 
 
 def test_example_machine_is_valid() -> None:
-    [example] = re.findall(r"```yaml\n(name:.*?)```", PAGE, re.DOTALL)
+    [example] = re.findall(r"mine.yaml <<END\n(name:.*?)END\n```", PAGE, re.DOTALL)
     result = power_machine.parse_machine(example, "example")
     assert result.worker_cores == 24 and result.governor_ghz == 1.2
     assert simulate.saved(simulate.simulate_day(result, DAY), "both", "platform") is not None
