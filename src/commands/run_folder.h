@@ -6,7 +6,7 @@
 
 #include "platform/owned_folder.h"
 
-/* RUNTIME_DIRECTORY/vcmts, /run/vcmts for root, XDG_RUNTIME_DIR/vcmts or /tmp/vcmts-UID; creates it
- * if missing. Returns NULL, or the reason of a refusal, which may be in `fault`
- * (platform/owned_folder.h). */
+/* RUNTIME_DIRECTORY/vcmts, /run/vcmts-0 for root, XDG_RUNTIME_DIR/vcmts or /tmp/vcmts-UID/vcmts;
+ * creates it if missing (owned_folder_runtime()). Returns NULL, or the reason of a refusal, which may
+ * be in `fault`. */
 const char *run_folder(char *folder, size_t size, char fault[OWNED_FOLDER_LINE]);

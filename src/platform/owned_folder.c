@@ -2,7 +2,10 @@
 #include "platform/owned_folder.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +26,7 @@ const char *owned_folder_make(const char *path, char fault[OWNED_FOLDER_LINE]) {
 	else if (status.st_uid != geteuid())
 		snprintf(fault, OWNED_FOLDER_LINE,
 			 "found a folder of user %u, allowed: of user %u; remove it, or set "
-			 "XDG_RUNTIME_DIR to another folder",
+			 "RUNTIME_DIRECTORY to another folder",
 			 (unsigned)status.st_uid, (unsigned)geteuid());
 	else if ((status.st_mode & 022) != 0)
 		snprintf(fault, OWNED_FOLDER_LINE,
@@ -32,4 +35,41 @@ const char *owned_folder_make(const char *path, char fault[OWNED_FOLDER_LINE]) {
 	else
 		return NULL;
 	return fault;
+}
+
+static bool is_usable(const char *folder) {
+	struct stat status;
+
+	return folder != NULL && stat(folder, &status) == 0 && status.st_uid == geteuid() &&
+	       access(folder, W_OK | X_OK) == 0;
+}
+
+/* The folder of an ordinary user. `su` and `sudo -E` keep the former user's XDG_RUNTIME_DIR. */
+static const char *user_base(char base[PATH_MAX], char fault[OWNED_FOLDER_LINE]) {
+	const char *own = getenv("XDG_RUNTIME_DIR");
+
+	if (is_usable(own)) {
+		snprintf(base, PATH_MAX, "%s", own);
+		return NULL;
+	}
+	snprintf(base, PATH_MAX, "/tmp/vcmts-%u", (unsigned)getuid());
+	return owned_folder_make(base, fault);
+}
+
+const char *owned_folder_runtime(const char *root, const char *name, char *path, size_t size,
+				 char fault[OWNED_FOLDER_LINE]) {
+	const char *service = getenv("RUNTIME_DIRECTORY"), *wrong = NULL;
+	char base[PATH_MAX];
+	int length;
+
+	if (service == NULL && getuid() == 0) {
+		length = snprintf(path, size, "%s", root);
+	} else {
+		if (service == NULL)
+			wrong = user_base(base, fault);
+		length = snprintf(path, size, "%s/%s", service != NULL ? service : base, name);
+	}
+	if ((size_t)length >= size)
+		return "this name is too long";
+	return wrong != NULL ? wrong : owned_folder_make(path, fault);
 }

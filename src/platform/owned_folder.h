@@ -11,3 +11,11 @@
  * link, and not writable by others. Otherwise returns `fault` with the reason and a remedy.
  */
 const char *owned_folder_make(const char *path, char fault[OWNED_FOLDER_LINE]);
+
+/*
+ * Creates a folder for runtime files of this user, as owned_folder_make() does, and stores its path. It is
+ * `name` in $RUNTIME_DIRECTORY (of a service), or else `root` (a path) for root. For other users it is
+ * `name` in $XDG_RUNTIME_DIR if that folder is theirs, else in /tmp/vcmts-UID.
+ */
+const char *owned_folder_runtime(const char *root, const char *name, char *path, size_t size,
+				 char fault[OWNED_FOLDER_LINE]);

@@ -127,9 +127,9 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 	add(a, "--iova-mode=va");
 }
 
-/* EAL does not start if it cannot bind its socket. */
+/* EAL does not start if it cannot bind its socket. It creates a folder also without one. */
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
-	if (!o->telemetry || !runtime_folder_prepare(o->program))
+	if (!runtime_folder_prepare(o->program, o->telemetry) || !o->telemetry)
 		add(a, "--no-telemetry");
 }
 

@@ -18,21 +18,11 @@
 #include "platform/owned_folder.h"
 #include "platform/sockets/socket_claim.h"
 
+#define NAME "dpdk"
 #define TELEMETRY "dpdk_telemetry.v2"
 
 /* DPDK 22.11 also creates a socket of the former telemetry version. */
 static const char *const sockets[] = {TELEMETRY, "dpdk_telemetry.v1", "telemetry"};
-
-/* The same choice as EAL's: systemd's folder, or the user's. */
-static void base_name(char path[PATH_MAX]) {
-	const char *base = getenv("RUNTIME_DIRECTORY");
-
-	if (base == NULL)
-		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
-	if (base == NULL)
-		base = "/tmp";
-	snprintf(path, PATH_MAX, "%s/dpdk", base);
-}
 
 void runtime_folder_remove(const char *folder) {
 	char path[PATH_MAX + 32];
@@ -89,30 +79,40 @@ static void leftovers_remove(const char *base, const char *program) {
 		closedir(list);
 }
 
-static const char *prepare(const char *base, const char *program, char line[OWNED_FOLDER_LINE]) {
-	const char *fault = owned_folder_make(base, line);
+/* EAL chooses among $RUNTIME_DIRECTORY, /var/run for root, $XDG_RUNTIME_DIR, and /tmp/dpdk, which all
+ * users would share. */
+static void lead_eal(const char *folder) {
+	char base[PATH_MAX];
+
+	snprintf(base, sizeof(base), "%.*s", (int)strlen(folder) - (int)strlen("/" NAME), folder);
+	if (getuid() != 0 && getenv("RUNTIME_DIRECTORY") == NULL)
+		setenv("XDG_RUNTIME_DIR", base, 1);
+}
+
+static const char *prepare(const char *program, char folder[PATH_MAX],
+			   char line[OWNED_FOLDER_LINE]) {
+	const char *fault = owned_folder_runtime("/var/run/" NAME, NAME, folder, PATH_MAX, line);
 	int length;
 
 	if (fault != NULL)
 		return fault;
-	if (access(base, W_OK | X_OK) != 0)
+	if (access(folder, W_OK | X_OK) != 0)
 		return strerror(errno);
-	leftovers_remove(base, program);
-	length = snprintf(NULL, 0, "%s/%s-%d/" TELEMETRY, base, program, (int)getpid());
+	lead_eal(folder);
+	leftovers_remove(folder, program);
+	length = snprintf(NULL, 0, "%s/%s-%d/" TELEMETRY, folder, program, (int)getpid());
 	return (size_t)length < SOCKET_PATH_SIZE
 		       ? NULL
 		       : "the path of the socket would be longer than 107 bytes; set "
 			 "RUNTIME_DIRECTORY or XDG_RUNTIME_DIR to a shorter path";
 }
 
-bool runtime_folder_prepare(const char *program) {
-	char base[PATH_MAX], line[OWNED_FOLDER_LINE];
-	const char *fault;
+bool runtime_folder_prepare(const char *program, bool warn) {
+	char folder[PATH_MAX], line[OWNED_FOLDER_LINE];
+	const char *fault = prepare(program, folder, line);
 
-	base_name(base);
-	fault = prepare(base, program, line);
-	if (fault != NULL)
-		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", base)),
-			    "no telemetry socket: %s: %s", base, fault);
+	if (fault != NULL && warn)
+		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", folder)),
+			    "no telemetry socket: %s: %s", folder, fault);
 	return fault == NULL;
 }

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-/* Prepares the base folder for EAL, and removes folders of `program` that ended processes left.
- * Returns whether EAL can create a telemetry socket there; if not, after a message. */
-bool runtime_folder_prepare(const char *program);
+/* Prepares the folder `dpdk` for EAL (owned_folder_runtime()), and removes folders of `program` that
+ * ended processes left. Returns whether EAL can create a telemetry socket there; if not, after a
+ * message if `warn` is set. May set XDG_RUNTIME_DIR. */
+bool runtime_folder_prepare(const char *program, bool warn);
 
 /* Removes the runtime folder of a process with its remaining sockets. */
 void runtime_folder_remove(const char *folder);
