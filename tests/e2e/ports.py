@@ -77,11 +77,14 @@ def is_processed(plane_client: Plane, packets: int) -> bool:
 
 
 @contextmanager
-def serve(*arguments: str | Path) -> Iterator[Run]:
-    """Runs vcmtsd until the end of the block, which begins when it is in service or has ended."""
+def serve(*arguments: str | Path, user: int | None = None) -> Iterator[Run]:
+    """Runs vcmtsd until the end of the block, which begins when it is in service or has ended.
+    `user`: its user and group ID, if this user is root."""
     command = [str(program("vcmtsd")), "run", *map(str, arguments)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, user=user, group=user
+    ) as process:
         lines: list[str] = []
         serving = threading.Event()
         reader = threading.Thread(target=_read, args=(process, lines, serving), daemon=True)

@@ -231,7 +231,7 @@ def test_default_socket_path_is_unique(folder: Path, monkeypatch: pytest.MonkeyP
             done = vcmts("control", "group.list", "--socket", socket_path(second))
             assert done.status == 0
             done = vcmts("control", "group.list")
-            assert done.status == 2 and "found several" in done.stderr
+            assert done.status == 2 and f"--pid {second.process.pid}" in done.stderr
             assert second.stop().status == 0
         with serve(*options, "--control-socket", "none") as silent:
             assert not any("control socket" in line for line in silent.stderr)

@@ -241,6 +241,7 @@ def listen(path: Path) -> Iterator[Path]:
 def test_only_socket_in_service_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other files, and sockets of ended processes, are ignored."""
     monkeypatch.setattr(sockets, "folders", lambda: [tmp_path / "none", tmp_path])
+    monkeypatch.setattr(sockets, "processes", lambda: iter(()))
     with listen(tmp_path / "2-control.sock"):
         pass
     (tmp_path / "3-control.sock").touch()
@@ -252,7 +253,7 @@ def test_only_socket_in_service_is_chosen(tmp_path: Path, monkeypatch: pytest.Mo
         assert sockets.choose_socket(tmp_path / "x") == tmp_path / "x"
         with (
             listen(tmp_path / "control.sock"),
-            pytest.raises(MistakeError, match=r"one of .*1-control\.sock, .*/control\.sock"),
+            pytest.raises(MistakeError, match=r"choose one: --pid 1, --socket .*/control\.sock$"),
         ):
             sockets.choose_socket(None)
 
@@ -275,10 +276,13 @@ def test_busy_service_is_in_service(tmp_path: Path) -> None:
 def test_folders_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
-    private = Path(f"/tmp/vcmts-{os.getuid()}")
-    assert sockets.folders() == [Path("/run/vcmts"), private]
+    monkeypatch.setattr(os, "getuid", lambda: 7)
+    private = Path("/tmp/vcmts-7/vcmts")
+    assert sockets.folders() == [*sockets.SYSTEM, private]
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
-    assert sockets.folders() == [Path("/run/vcmts"), Path("/run/user/7/vcmts"), private]
+    assert sockets.folders() == [*sockets.SYSTEM, Path("/run/user/7/vcmts"), private]
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    assert sockets.folders() == [*sockets.SYSTEM, Path("/run/user/7/vcmts")]
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/a-service")
     assert sockets.folders() == [Path("/run/a-service/vcmts"), Path("/run/a-service")]
 

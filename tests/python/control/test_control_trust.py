@@ -4,11 +4,15 @@ users are child processes, so the tests need root."""
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import socket
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +23,7 @@ from vcmts import cli
 from vcmts.control import sockets, trust
 from vcmts.control.client import Client
 from vcmts.paths import MistakeError
+from vcmts.system.processes import Process, process, processes
 from vcmts.telemetry import dpdk
 
 OTHER, THIRD = 54321, 54322  # unused user IDs
@@ -216,8 +221,9 @@ def test_dpdk_telemetry_of_another_user_is_refused(
     assert f"found a folder of user {OTHER}" in capsys.readouterr().err
 
 
-def run_as_other(folder: Path, *arguments: str) -> tuple[int, str]:
-    """Runs the tool as an ordinary user. Returns its exit status and stderr."""
+def run_as_other(folder: Path, *arguments: str, running: Sequence[Process] = ()) -> tuple[int, str]:
+    """Runs the tool as an ordinary user, who sees the processes `running`. Returns its exit status
+    and stderr."""
     with tempfile.TemporaryFile("w+") as stderr:
         pid = os.fork()
         if pid == 0:
@@ -225,6 +231,7 @@ def run_as_other(folder: Path, *arguments: str) -> tuple[int, str]:
             try:
                 become(OTHER)
                 sockets.folders = lambda: [folder]
+                sockets.processes = lambda: iter(running)
                 with contextlib.redirect_stderr(stderr):
                     status = cli.main(arguments)
                 stderr.flush()
@@ -246,7 +253,7 @@ def test_folder_without_permission_is_reported(open_folder: Path) -> None:
         status, error = run_as_other(closed, "control", "group.list")
         assert (status, "found no vcmtsd in service" in error) == (2, True), error
         status, error = run_as_other(closed, "top", "--once", "--pid", "1")
-        assert (status, "found 1, which has no control socket" in error) == (2, True), error
+        assert (status, "--pid: process 1 is " in error) == (2, True), error
         folder = (
             "1-control.sock: no permission: its folder belongs to user root (0) (mode 0700); run"
         )
@@ -257,6 +264,45 @@ def test_folder_without_permission_is_reported(open_folder: Path) -> None:
         path.chmod(0o600)
         status, error = run_as_other(closed, "control", "--socket", str(path))
         assert "no permission: its socket belongs to user root (0) (mode 0600); run" in error
+
+
+@needs_root
+def test_server_of_another_user_is_named(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search finds no socket that this user may use, but it finds the process."""
+    monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
+    shutil.copy("/bin/sleep", open_folder / "vcmtsd")
+    cli.load_command("capture")
+    with subprocess.Popen([open_folder / "vcmtsd", "1000"], user=OTHER) as server:
+        try:
+            until(lambda: named(server.pid) == "vcmtsd", "the program")
+            (found,) = (one for one in processes() if one.pid == server.pid)
+            assert found == Process(server.pid, "vcmtsd", OTHER)
+            monkeypatch.setattr(sockets, "processes", lambda: iter([found]))
+            set_folders(monkeypatch, open_folder / "none")
+            text = f"no permission: vcmtsd (process {server.pid}) belongs to user {OTHER}; run this"
+            for pid in (None, server.pid):
+                with pytest.raises(MistakeError, match=re.escape(text) + " as that user$"):
+                    sockets.select_socket(pid, None)
+            monkeypatch.setenv("RUNTIME_DIRECTORY", str(open_folder))
+            with pytest.raises(MistakeError, match="found no vcmtsd"):
+                sockets.select_socket(None, None)
+            monkeypatch.delenv("RUNTIME_DIRECTORY")
+            status, error = run_as_other(open_folder, "capture", running=[found])
+            assert (status, "found no vcmtsd" in error) == (2, True), error  # its own
+            theirs = replace(found, user=0)
+            status, error = run_as_other(open_folder, "capture", running=[theirs])
+            assert "belongs to user root (0); run this as that user or as root" in error
+        finally:
+            server.kill()
+    with pytest.raises(MistakeError, match=f"--pid: no process {server.pid} runs"):
+        sockets.select_socket(server.pid, None)
+
+
+def named(pid: int) -> str:
+    one = process(pid)
+    return "" if one is None else one.name
 
 
 def test_servers_of_this_user_are_trusted(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from vcmts.control import sockets
 from vcmts.paths import MistakeError
 from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import dpdk
@@ -212,13 +213,14 @@ def test_dpdk_command_goes_to_the_chosen_process(
 ) -> None:
     """Commands of DPDK's telemetry, with several processes."""
     monkeypatch.setattr(dpdk, "folders", lambda: [folder / "none", folder])
+    monkeypatch.setattr(sockets, "processes", lambda: iter(()))
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
         run_telemetry(folder, "/info")
     with dpdk_socket(folder, 31):
         pass  # the process ends, and its socket file remains
     with dpdk_socket(folder, 32):
         assert run_telemetry(folder, "/info") == 0
-    ambiguous = pytest.raises(MistakeError, match="33, 34")
+    ambiguous = pytest.raises(MistakeError, match="--pid 33, --pid 34")
     with dpdk_socket(folder, 33), dpdk_socket(folder, 34), ambiguous:
         run_telemetry(folder, "/info")
     with dpdk_socket(folder, 35), dpdk_socket(folder, 36):

@@ -230,7 +230,7 @@ def test_once_and_json_print_one_answer(
     [
         (("--socket", "/nowhere.sock"), "not a terminal"),
         (("--socket", "/nowhere.sock", "--once"), "/nowhere.sock: No such file"),
-        (("--pid", "999999999", "--json"), "found 999999999, which has no control socket"),
+        (("--pid", "999999999", "--json"), "--pid: no process 999999999 runs"),
         (("--socket", "/nowhere.sock", "--interval", "0", "--once"), "allowed: 0.1 to 3600"),
         (("--socket", "/nowhere.sock", "--interval", "nan", "--once"), "allowed: 0.1 to 3600"),
     ],

@@ -22,7 +22,7 @@ from types import FrameType
 from vcmts.capture.blocks import Blocks, CaptureStatus, FormatError
 from vcmts.capture.listing import show
 from vcmts.control import trust
-from vcmts.control.sockets import in_service
+from vcmts.control.sockets import in_service, only_one
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify
 
@@ -50,14 +50,7 @@ def choose_socket(given: Path | None, pid: int | None) -> Path:
     """Returns the given capture socket, that of a process, or the only one in service."""
     if given is not None:
         return given
-    found = in_service(f"{pid if pid is not None else '*'}-capture.sock")
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        which = f"no vcmtsd {pid}" if pid is not None else "no vcmtsd"
-        raise MistakeError(f"found {which} in service; --socket names a capture socket elsewhere")
-    pids = ", ".join(path.name.partition("-")[0] for path in found)
-    raise MistakeError(f"several are in service: choose one by --pid: {pids}")
+    return only_one(in_service(f"{pid if pid is not None else '*'}-capture.sock"), pid)
 
 
 class Output:

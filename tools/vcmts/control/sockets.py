@@ -2,24 +2,35 @@
 """Finds the control sockets of running vcmtsd processes."""
 
 import os
+import re
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from vcmts.control import trust
 from vcmts.paths import MistakeError, notify
+from vcmts.system.processes import Process, process, processes
 
 SOCKETS = "*control.sock"
+SERVER = "vcmtsd"  # name of the process
+# Folders in /run: of the service (systemd makes it for the service's user), and of root.
+SYSTEM = (Path("/run/vcmts"), Path("/run/vcmts-0"))
+
+
+def private_folder() -> list[Path]:
+    """The folder in /tmp of an ordinary user's sockets. Root has one in /run."""
+    user = os.getuid()
+    return [Path(f"/tmp/vcmts-{user}")] if user != 0 else []
 
 
 def folders() -> list[Path]:
     """The default folders of sockets: in a systemd service or container its own folder, else those
-    of root and of the user."""
+    of the service, of root and of the user."""
     service, user = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
     if service:
         return [Path(service) / "vcmts", Path(service)]
-    paths = [Path(base) / "vcmts" for base in ("/run", user) if base]
-    return [*paths, Path(f"/tmp/vcmts-{os.getuid()}")]
+    bases = [Path(user)] if user else []
+    return [*SYSTEM, *(base / "vcmts" for base in (*bases, *private_folder()))]
 
 
 def process_socket(pid: int) -> Path | None:
@@ -72,28 +83,65 @@ def in_service(pattern: str) -> list[Path]:
     return [path for path in sorted(files) if is_served(path)]
 
 
+def foreign(one: Process | None) -> bool:
+    """Whether the process is a vcmtsd of another user."""
+    return one is not None and one.name == SERVER and one.user != os.geteuid()
+
+
+def foreign_fault(one: Process) -> str:
+    """Why the socket of another user's vcmtsd cannot be used, and what to do."""
+    or_root = " or as root" if os.geteuid() != 0 else ""
+    return (
+        f"no permission: {one.name} (process {one.pid}) belongs to {trust.user_name(one.user)}; "
+        f"run this as that user{or_root}"
+    )
+
+
+def no_server_fault() -> str:
+    """Why no vcmtsd was found: none runs, or it belongs to another user."""
+    theirs = (
+        None if os.environ.get("RUNTIME_DIRECTORY") else next(filter(foreign, processes()), None)
+    )
+    if theirs is not None:
+        return foreign_fault(theirs)
+    return f"found no {SERVER} in service; `{SERVER} run` prints the path of its socket"
+
+
+def no_socket_fault(pid: int) -> str:
+    """Why no socket of the process was found."""
+    one = process(pid)
+    if one is None:
+        return f"no process {pid} runs; `pidof {SERVER}` prints the process IDs"
+    if one.name != SERVER:
+        return f"process {pid} is {one.name}, not {SERVER}; `pidof {SERVER}` prints the process IDs"
+    if foreign(one):
+        return foreign_fault(one)
+    return f"{SERVER} (process {pid}) has no socket in a default folder: it is off, or see --socket"
+
+
+def only_one(found: Sequence[Path], pid: int | None = None) -> Path:
+    """The only socket of those found, of the process `pid` or of all. Raises MistakeError, with the
+    options that choose one of several."""
+    if not found:
+        raise MistakeError(no_server_fault() if pid is None else f"--pid: {no_socket_fault(pid)}")
+    if len(found) > 1:
+        pids = (re.match(r"\d+(?=-)", path.name) for path in found)
+        options = (
+            f"--socket {path}" if number is None else f"--pid {number[0]}"
+            for path, number in zip(found, pids, strict=True)
+        )
+        raise MistakeError(f"several {SERVER} are in service; choose one: {', '.join(options)}")
+    return found[0]
+
+
 def select_socket(pid: int | None, given: Path | None) -> Path:
     """Returns the socket of --pid, of --socket, or the only one in service."""
     if pid is None:
         return choose_socket(given)
     found = process_socket(pid)
-    if found is None:
-        raise MistakeError(
-            f"--pid: found {pid}, which has no control socket: it is not vcmtsd, or the socket is "
-            "off or elsewhere (--socket)"
-        )
-    return found
+    return only_one([] if found is None else [found], pid)
 
 
 def choose_socket(given: Path | None) -> Path:
     """Returns the given socket, or the only one in service."""
-    if given is not None:
-        return given
-    found = in_service(SOCKETS)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise MistakeError(
-            "--socket: found no vcmtsd in service; `vcmtsd run` prints the path of its socket"
-        )
-    raise MistakeError(f"--socket: found several, allowed: one of {', '.join(map(str, found))}")
+    return only_one(in_service(SOCKETS)) if given is None else given

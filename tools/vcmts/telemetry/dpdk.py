@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vcmts.control import trust
-from vcmts.control.sockets import matching, trusted_folders
+from vcmts.control import sockets, trust
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify
 
@@ -45,14 +44,15 @@ class Vcmtsd:
 def folders() -> list[Path]:
     """The folders in which DPDK creates sockets, depending on the user and service."""
     named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
-    bases = ["/var/run", "/run/vcmts", *named, "/tmp"]  # /run/vcmts: of vcmtsd.service
-    return [Path(base) / "dpdk" for base in dict.fromkeys(bases) if base]
+    own = [path for path in named if path] + sockets.private_folder()
+    bases = ["/var/run", "/run/vcmts", *own]  # /run/vcmts: of vcmtsd.service
+    return [Path(base) / "dpdk" for base in dict.fromkeys(bases)]
 
 
 def found(pid: int | None) -> Iterator[Path]:
     """The sockets of a process, or of all; their processes may have ended."""
-    for folder in trusted_folders(folders()):
-        yield from matching(folder, f"vcmtsd-{pid or '*'}/{SOCKET}")
+    for folder in sockets.trusted_folders(folders()):
+        yield from sockets.matching(folder, f"vcmtsd-{pid or '*'}/{SOCKET}")
 
 
 def connect(path: Path) -> socket.socket | None:
@@ -61,7 +61,7 @@ def connect(path: Path) -> socket.socket | None:
     try:
         connection.connect(str(path))
         trust.check_peer(connection, path)
-    except (ConnectionRefusedError, PermissionError) as error:
+    except OSError as error:
         connection.close()
         if isinstance(error, trust.UntrustedError):
             notify(f"{path}: {error.strerror}; it was ignored")
@@ -74,12 +74,9 @@ def vcmtsd(pid: int | None = None) -> Iterator[Vcmtsd]:
     """Connects to the vcmtsd with this process ID, or to the only one in service."""
     alive = [connection for path in found(pid) if (connection := connect(path)) is not None]
     try:
-        if not alive:
-            raise MistakeError("no vcmtsd in service was found: start `vcmtsd run`")
         served = [Vcmtsd(connection) for connection in alive]
-        if len(served) > 1:
-            pids = ", ".join(str(one.pid) for one in served)
-            raise MistakeError(f"several are in service: choose one by --pid: {pids}")
+        if len(served) != 1:
+            sockets.only_one([Path(f"{one.pid}-{SOCKET}") for one in served], pid)
         yield served[0]
     finally:
         for connection in alive:
