@@ -20,4 +20,4 @@ def test_vcmts_does_not_import_planning_or_host() -> None:
 
 def test_commands_of_other_packages_load() -> None:
     for command, package in cli.OTHER_PACKAGES.items():
-        assert cli.load_command(command).__name__ == f"{package}.command"
+        assert cli.load_command(command).__name__ in (package, f"{package}.command")

@@ -39,9 +39,17 @@ COMMANDS = {
     "monitor": "start a Prometheus that scrapes the vcmtsd of this machine, with graphs and alerts",
     "pod": "first process of a container: writes the configuration, runs vcmtsd, drains it",
     "control": "send requests to the control socket of a running data plane",
+    "help": "show the manual page of a command",
+    "completion": "print a script that completes commands and options in bash, zsh or fish",
 }
-# Commands in other packages than this one.
-OTHER_PACKAGES = {"host": "host", "power": "planning.power", "size": "planning.size"}
+# Commands in other packages or modules than vcmts.COMMAND.
+OTHER_PACKAGES = {
+    "completion": "vcmts.manual.completion",
+    "help": "vcmts.manual.help",
+    "host": "host",
+    "power": "planning.power",
+    "size": "planning.size",
+}
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml

@@ -12,8 +12,8 @@ import pytest
 
 from vcmts import cli
 from vcmts.docs import commands_page
-from vcmts.docs.manual import commands, completion, pages, programs
-from vcmts.docs.manual.commands import Command, Group, Option
+from vcmts.manual import commands, completion, pages, programs
+from vcmts.manual.commands import Command, Group, Option
 
 HELP = """Usage: plane run [OPTION...]
 Serves.  Until a signal.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from vcmts.docs import configdoc
-from vcmts.docs.manual.commands import Command, Group, Option
-from vcmts.docs.manual.pages import STATUS
+from vcmts.manual.commands import Command, Group, Option
+from vcmts.manual.pages import STATUS
 
 HEAD = """# Commands
 

@@ -23,8 +23,8 @@ from vcmts.docs import (
     picture,
     published_page,
 )
-from vcmts.docs.manual.programs import programs
 from vcmts.jsons import Json, format_json
+from vcmts.manual.programs import programs
 from vcmts.paths import CHECKOUT, MistakeError, notify, program
 
 # Generated pages that are not in the checkout. Other pages link to these as if they were in docs/.

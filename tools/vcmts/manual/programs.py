@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from vcmts import cli
-from vcmts.docs.manual.commands import Command, parse_command_list, parse_help, parse_parser
+from vcmts.manual.commands import Command, parse_command_list, parse_help, parse_parser
 
 UNBROKEN = "rmargin=9999,opt-doc-col=60"
 SERVES = (
@@ -35,19 +35,26 @@ def data_plane(program: Path) -> Command:
     return Command("vcmtsd", SERVES, parts=found.parts)
 
 
+def tool_command(name: str) -> Command:
+    """A command of the tool, by its name in cli.COMMANDS."""
+    parser = cli.make_parser([name])
+    chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return parse_parser(chosen.choices[name])
+
+
 def tool() -> Command:
-    parts = []
-    for name in cli.COMMANDS:
-        parser = cli.make_parser([name])
-        chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-        parts.append(parse_parser(chosen.choices[name]))
-    return Command("vcmts", str(cli.make_parser([]).description), parts=tuple(parts))
+    parts = tuple(map(tool_command, cli.COMMANDS))
+    return Command("vcmts", str(cli.make_parser([]).description), parts=parts)
+
+
+def others(vcmtsd: Path, traffic: Path) -> dict[str, Command]:
+    """The commands of the C programs, by the program's name."""
+    return {
+        "vcmtsd": data_plane(vcmtsd),
+        "vcmts-traffic": parse_help("vcmts-traffic", help_of(traffic)),
+    }
 
 
 def programs(vcmtsd: Path, traffic: Path) -> dict[str, Command]:
     """The commands of all programs, by the program's name."""
-    return {
-        "vcmts": tool(),
-        "vcmtsd": data_plane(vcmtsd),
-        "vcmts-traffic": parse_help("vcmts-traffic", help_of(traffic)),
-    }
+    return {"vcmts": tool(), **others(vcmtsd, traffic)}

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates completion scripts for bash, zsh and fish, which start no program.
+"""vcmts completion: prints completion scripts for bash, zsh and fish, which start no program.
 
 All three determine the command from the words so far. They complete the value of the option before
 the cursor, else options or sub-commands.
 """
 
+import argparse
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from vcmts.docs.manual.commands import Command, Option, every
-from vcmts.docs.picture import LICENCE
+from vcmts.manual import programs
+from vcmts.manual.commands import Command, Option, every
+from vcmts.paths import TOOL, MistakeError, program
 
-HEAD = f"# {LICENCE}\n# Written by the build, of what the programs say.\n"
+HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n# Generated from the help of the programs.\n"
 
 
 def quoted(text: str) -> str:
@@ -199,3 +202,48 @@ def fish(root: Command) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+EPILOG = f"""In the shell of this terminal:
+  source <({TOOL} completion bash)      # zsh: with zsh in place of bash
+  {TOOL} completion fish | source
+
+In each new shell (bash needs the package bash-completion):
+  {TOOL} completion bash > ~/.local/share/bash-completion/completions/vcmts
+  {TOOL} completion fish > ~/.config/fish/completions/vcmts.fish
+  {TOOL} completion zsh > ~/.zsh-vcmts; echo 'source ~/.zsh-vcmts' >> ~/.zshrc
+
+Packages install completion for all three shells.
+"""
+LOAD_ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
+
+
+def built_programs() -> list[Command]:
+    """The tool, and the C programs if they are built."""
+    try:
+        others = programs.others(program("vcmtsd"), program("vcmts-traffic"))
+    except MistakeError:
+        others = {}
+    return [programs.tool(), *others.values()]
+
+
+def sourced_zsh(root: Command) -> str:
+    """The script as a function, as zsh() is the body of an autoloaded function."""
+    name = root.name
+    return f"_{name}() {{\n{zsh(root)}}}\ncompdef _{name} {name}\n"
+
+
+def script(shell: str, roots: list[Command]) -> str:
+    """A script to source, with the completion of all `roots`."""
+    if shell == "zsh":
+        return LOAD_ZSH + "".join(map(sourced_zsh, roots))
+    return "".join(map(SHELLS[shell], roots))
+
+
+def main(arguments: argparse.Namespace) -> int:
+    sys.stdout.write(script(arguments.shell, built_programs()))
+    return 0

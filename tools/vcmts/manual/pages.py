@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates manual pages in man(7) format for programs and for the configuration file."""
+"""Generates manual pages in man(7) format for programs and their commands."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from vcmts.docs.configdoc import allowed, default, sentence, shared_keys
-from vcmts.docs.manual.commands import Command, Group, Option
-from vcmts.jsons import Json
+from vcmts import cli
+from vcmts.manual.commands import Command, Group, Option
 
+OTHERS = {
+    "vcmtsd": "OpenVCMTS, the data plane of a DOCSIS 3.1 CMTS",
+    "vcmts-traffic": "core network, R-PHY device and cable modems around OpenVCMTS",
+}
 STATUS = {
     "0": "all is well",
     "1": "packets were lost or corrupted, or something failed in service",
     "2": "a mistake in arguments or configuration; a line on stderr names it",
 }
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def plain(text: str) -> str:
@@ -35,7 +42,8 @@ def lines(text: str) -> str:
 
 
 def head(name: str, section: int, about: str, version: str) -> Iterator[str]:
-    yield f'.TH {plain(name.upper())} {section} "" "OpenVCMTS {version}" "OpenVCMTS"'
+    title = f"OpenVCMTS {version}".strip()
+    yield f'.TH {plain(name.upper())} {section} "" "{title}" "OpenVCMTS"'
     yield ".ad l\n.nh"  # no hyphenation, as option names are long
     yield ".SH NAME"
     yield f"{plain(name)} \\- {words(about)}"
@@ -107,51 +115,26 @@ def bold(found: re.Match[str]) -> str:
     return f"\\fB{plain(found[0])}\\fR"
 
 
-def overview(about: str, commands: dict[str, str], end: str, version: str) -> str:
+def command_page(command: Command, version: str) -> str:
+    """The page of a command of the tool, or of a program of OTHERS."""
+    about = OTHERS.get(command.name) or cli.COMMANDS[command.name.split()[1]]
+    see = [f"{name}(1)" for name in ("vcmts", *OTHERS) if name != command.name]
+    return page(command, about, version, [*see, "vcmts.yaml(5)"])
+
+
+def overview(version: str) -> str:
     """The page vcmts(1), which lists the commands; each has a page of its own."""
+    parser = cli.make_parser([])
     shown = [*head("vcmts", 1, "the tool of OpenVCMTS", version)]
     shown += [".SH SYNOPSIS", "\\fBvcmts\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]..."]
-    shown += [".SH DESCRIPTION", words(about), ".SH COMMANDS"]
-    for name, text in commands.items():
+    shown += [".SH DESCRIPTION", words(str(parser.description)), ".SH COMMANDS"]
+    for name, text in cli.COMMANDS.items():
         title = f"\\fBvcmts\\-{plain(name)}\\fR(1)"
         shown.append(entry(title, words(sentence(text)) + "."))
-    shown += [".SH NOTES", lines(end)]
+    shown += [".SH NOTES", lines(str(parser.epilog))]
     shown += [".SH EXIT STATUS", *(entry(status, text) for status, text in STATUS.items())]
     shown += [
         ".SH SEE ALSO",
         "\\fBvcmtsd\\fR(1),\n\\fBvcmts\\-traffic\\fR(1),\n\\fBvcmts.yaml\\fR(5)",
     ]
-    return "\n".join(shown) + "\n"
-
-
-def keys(schema: Json, path: str) -> Iterator[str]:
-    """A heading and the keys of a map, then those of nested maps."""
-    yield f".SS {plain(path) if path else 'Top level of the file'}"
-    if path:
-        yield f"{words(sentence(schema['description']))}."
-    needed = set(schema.get("required", schema.get("else", {}).get("required", ())))
-    for name, value in schema["properties"].items():
-        if "$ref" in value:  # a key of the top of the file
-            continue
-        text = f"{sentence(value['description'])}. Allowed: {allowed(value)}."
-        text += f" Default: {default(value)}." if default(value) else ""
-        text += " Required." if name in needed else ""
-        yield entry(f"\\fB{plain(name)}\\fR", words(text))
-    if shared_keys(schema):
-        yield f".PP\n{words(shared_keys(schema))}"
-    for name, value in schema["properties"].items():
-        key_path = f"{path}.{name}" if path else name
-        if "properties" in value:
-            yield from keys(value, key_path)
-        elif "properties" in value.get("items", {}):
-            yield from keys(value["items"], f"{key_path}[]")
-
-
-def configuration(schema: Json, example: str, version: str) -> str:
-    shown = [*head("vcmts.yaml", 5, "configuration of the OpenVCMTS data plane", version)]
-    about = "A YAML file of one service group, or of a server of several. `vcmts profile` writes "
-    about += "a published test configuration. `vcmts validate` reports mistakes."
-    shown += [".SH DESCRIPTION", words(about), ".SH KEYS", *keys(schema, "")]
-    shown += [".SH EXAMPLE", lines(example)]
-    shown += [".SH SEE ALSO", "\\fBvcmtsd\\fR(1),\n\\fBvcmts\\-validate\\fR(1)"]
     return "\n".join(shown) + "\n"
