@@ -18,6 +18,7 @@ from types import ModuleType
 from vcmts.paths import MistakeError, missing_package, notify
 
 COMMANDS = {
+    "init": "write a short configuration to start from, with a comment on each key",
     "profile": "write a published test configuration by its name",
     "validate": "check a configuration file: report each error with its line and what is allowed",
     "layout": "show which core runs which thread, check it against the machine, propose a layout",

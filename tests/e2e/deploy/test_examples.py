@@ -47,6 +47,14 @@ def test_example_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.run
+def test_starter_runs(tmp_path: Path) -> None:
+    """What `vcmts init` writes carries traffic both ways."""
+    config = tmp_path / "sg.yaml"
+    config.write_text(vcmts("init").stdout)
+    run_example(config, tmp_path)
+
+
+@pytest.mark.run
 def test_server_example_runs(tmp_path: Path) -> None:
     """config/example-server.yaml, which refers to example.yaml."""
     shutil.copy(CONFIG / "example.yaml", tmp_path)
