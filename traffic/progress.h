@@ -24,3 +24,10 @@ void progress_begin(struct progress_lines *p, const struct run *run, bool downst
 		    bool upstream);
 
 void progress_end(struct progress_lines *p);
+
+#define PROGRESS_LINE 512 /* bytes */
+
+/* Writes the line at `elapsed` seconds, `seconds` after the last one: rates sent since then, and counts so far. Lists
+ * faults that occurred, as far as they fit in 79 columns. */
+void progress_line(struct progress_lines *p, double elapsed, double seconds,
+		   char text[PROGRESS_LINE]);

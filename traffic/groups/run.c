@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "directions/downlink_change.h"
 #include "directions/spent.h"
 #include "directions/traffic_parts.h"
 
@@ -21,16 +22,26 @@ static uint64_t ms(uint64_t n) {
 	return rte_get_tsc_hz() / 1000 * n;
 }
 
+/* Other threads read single counts: they need not be of the same time. */
 static void publish_direction(struct progress *progress, const struct progress *now) {
-	__atomic_store_n(&progress->sent_bytes, now->sent_bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&progress->proven, now->proven, __ATOMIC_RELAXED);
-	__atomic_store_n(&progress->missing, now->missing, __ATOMIC_RELAXED);
+	uint64_t *to = (uint64_t *)progress;
+	const uint64_t *from = (const uint64_t *)now;
+
+	for (size_t i = 0; i < sizeof(*now) / sizeof(*from); i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
-static void progress_add(struct progress *sum, uint64_t sent_bytes, const struct proof *p) {
+static void progress_add(struct progress *sum, uint64_t sent_bytes, const struct proof *p,
+			 const struct watch *watch) {
+	uint64_t passed = 0;
+
 	sum->sent_bytes += sent_bytes;
 	sum->proven += p->proven;
-	sum->missing += p->missing;
+	sum->duplicated += p->duplicated;
+	sum->reordered += p->reordered;
+	if (watch != NULL)
+		sum->overtaken += watch_removed_so_far(watch, p, &passed);
+	sum->lost += p->missing - RTE_MIN(p->missing, passed);
 }
 
 static void publish(struct run *run) {
@@ -38,13 +49,22 @@ static void publish(struct run *run) {
 
 	for (unsigned i = 0; i < run->groups->count; i++) {
 		const struct traffic *t = run->groups->all[i];
+		const struct downlink *d = t->downlink;
 
-		if (t->downlink != NULL)
-			progress_add(&down, t->downlink->generator->bytes,
-				     &t->downlink->account.proof);
-		if (t->uplink != NULL)
-			progress_add(&up, uplink_sent_bytes(t->uplink), &t->uplink_receiver.proof);
+		if (d != NULL) {
+			progress_add(&down, d->generator->bytes, &d->account.proof,
+				     d->follow != NULL ? &d->follow->watch : NULL);
+			down.corrupted += account_corrupted(&d->account);
+			down.undecipherable += d->account.undecipherable;
+		}
+		if (t->uplink != NULL) {
+			progress_add(&up, uplink_sent_bytes(t->uplink), &t->uplink_receiver.proof,
+				     t->follows ? &t->uplink_follow.watch : NULL);
+			up.corrupted += uplink_receiver_corrupted(&t->uplink_receiver);
+		}
 	}
+	down.lost -= RTE_MIN(down.lost, down.corrupted + down.undecipherable);
+	up.lost -= RTE_MIN(up.lost, up.corrupted);
 	publish_direction(&run->downstream, &down);
 	publish_direction(&run->upstream, &up);
 }

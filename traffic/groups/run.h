@@ -8,10 +8,17 @@
 #include "directions/traffic.h"
 #include "groups/groups.h"
 
+/* Counts so far, under the names of the results. A missing packet counts as lost unless a damaged frame or a change
+ * explains it; it may still arrive. */
 struct progress {
 	uint64_t sent_bytes;
 	uint64_t proven;
-	uint64_t missing; /* packets missing in their streams */
+	uint64_t lost;
+	uint64_t overtaken;
+	uint64_t corrupted; /* frames, as those below */
+	uint64_t undecipherable;
+	uint64_t duplicated;
+	uint64_t reordered;
 };
 
 struct run {

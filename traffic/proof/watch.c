@@ -40,22 +40,26 @@ void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, u
 	s->until = until;
 }
 
-/* Missing packets of the range; at most its size, as others were lost outside of it. */
-static uint32_t removed_of(const struct watched_stream *s, const struct window *w) {
-	uint32_t missing = w->missing - s->missing;
+/* Missing packets of the range; at most its size, as others were lost outside of it. `more`: that have not been
+ * passed by a later packet. */
+static uint32_t removed_and(const struct watched_stream *s, const struct window *w, uint32_t more) {
+	uint32_t missing = w->missing - s->missing + more;
 	uint32_t max = s->to - s->from;
 
-	if ((int32_t)(s->to - w->next) > 0)
-		missing += s->to - w->next;
 	if ((int32_t)missing < 0)
 		return 0;
 	return missing < max ? missing : max;
+}
+
+static uint32_t removed_of(const struct watched_stream *s, const struct window *w) {
+	return removed_and(s, w, (int32_t)(s->to - w->next) > 0 ? s->to - w->next : 0);
 }
 
 static void active_end(struct watch *w, const struct proof *p, uint32_t at) {
 	uint32_t stream = w->active[at];
 
 	w->removed += removed_of(&w->streams[stream], &p->streams[stream]);
+	w->passed += removed_and(&w->streams[stream], &p->streams[stream], 0);
 	w->streams[stream].active = false;
 	w->active[at] = w->active[--w->active_count];
 }
@@ -89,4 +93,13 @@ uint64_t watch_removed(const struct watch *w, const struct proof *p) {
 	for (uint32_t i = 0; i < w->active_count; i++)
 		removed += removed_of(&w->streams[w->active[i]], &p->streams[w->active[i]]);
 	return removed;
+}
+
+uint64_t watch_removed_so_far(const struct watch *w, const struct proof *p, uint64_t *passed) {
+	uint64_t active = 0;
+
+	for (uint32_t i = 0; i < w->active_count; i++)
+		active += removed_and(&w->streams[w->active[i]], &p->streams[w->active[i]], 0);
+	*passed = w->passed + active;
+	return w->removed + active;
 }

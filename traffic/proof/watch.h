@@ -33,6 +33,7 @@ struct watch {
 	uint32_t *active;
 	uint32_t active_count;
 	uint64_t removed; /* packets of streams that are not watched any more */
+	uint64_t passed; /* those of `removed` that later packets of their streams have passed */
 	uint64_t due; /* TSC of the earliest deadline, if there are active streams */
 };
 
@@ -53,3 +54,7 @@ void watch_end(struct watch *w, const struct proof *p, uint32_t stream);
 
 /* Number of overtaken packets that have not arrived so far. */
 uint64_t watch_removed(const struct watch *w, const struct proof *p);
+
+/* The same during a run, without packets that are still in flight. Sets `passed` to how many of them are part of
+ * proof.missing, which counts packets only once a later one of their stream has arrived. */
+uint64_t watch_removed_so_far(const struct watch *w, const struct proof *p, uint64_t *passed);

@@ -59,7 +59,7 @@ def test_sigterm_ends_run() -> None:
     command = traffic("net_null0", "net_null1", *UPSTREAM, "--duration", "1h")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         assert p.stderr is not None
-        while "sent" not in p.stderr.readline():
+        while "proven" not in p.stderr.readline():
             assert p.poll() is None
         p.send_signal(signal.SIGTERM)
         stdout, _ = p.communicate(timeout=TIMEOUT)

@@ -114,7 +114,7 @@ def test_day_runs_without_matplotlib(
 
 def test_progress_lines_of_traffic_are_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     """Other lines go to stderr."""
-    second = "  12 s  down   1.000 Gbps sent   1234 proven  0 lost  up   0.100 Gbps sent\n"
+    second = "  12 s  1.00 Gbps down,  0.10 Gbps up;      1,234 proven, 0 lost\n"
     plan.print_output(
         io.BytesIO(f"{second}vcmts-traffic: ordinary pages\n{second}".encode() + b"\xff\n")
     )

@@ -228,3 +228,29 @@ TEST(change_explains_missing_packets) {
 		proof_free(&proof);
 	}
 }
+
+/* During a run, packets in flight are neither lost nor overtaken yet. */
+TEST(overtaken_so_far_excludes_packets_in_flight) {
+	static const struct {
+		struct step step;
+		uint64_t removed, passed; /* expected after the step: so far */
+	} steps[] = {
+		{DO(ARRIVE, 0, 10, 0, 0), 0, 0},  {DO(MARK, 10, 0, 0, 0), 0, 0},
+		{DO(BEGIN, 20, 50, 10, 1), 0, 0}, {DO(ARRIVE, 14, 15, 9, 1), 4, 4},
+		{DO(EXPIRE, 50, 0, 9, 0), 9, 4}, /* nothing has passed the last five */
+	};
+	struct proof proof;
+	struct watch watch;
+	uint64_t passed;
+
+	assert_int_equal(proof_create(&proof, STREAMS, 1000000000, false), 0);
+	assert_int_equal(watch_create(&watch, STREAMS), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		run_step(&steps[i].step, &watch, &proof);
+		assert_int_equal(watch_removed_so_far(&watch, &proof, &passed), steps[i].removed);
+		assert_int_equal(passed, steps[i].passed);
+	}
+	assert_int_equal(proof.missing, passed);
+	watch_free(&watch);
+	proof_free(&proof);
+}
