@@ -56,7 +56,7 @@
 /* A queued packet. */
 struct queued_packet {
 	void *packet;
-	uint32_t arrived; /* in units of 1.024 us */
+	uint32_t arrived; /* in units of 256 ns */
 	uint32_t bytes;
 };
 
@@ -204,7 +204,7 @@ struct channel {
 };
 
 struct delays {
-	uint64_t units; /* sum, in units of 1.024 us */
+	uint64_t units; /* sum, in units of 256 ns */
 	uint64_t buckets[SCHEDULER_DELAY_BUCKETS];
 };
 

@@ -31,7 +31,7 @@ struct scheduler_group_report {
 };
 
 /* Delay from enqueue to dequeue. Bucket b starts at scheduler_delay_floor(b). It is at most an
- * eighth of that wide, but at least 1.024 us. */
+ * eighth of that wide, but at least 256 ns. */
 #define SCHEDULER_DELAY_BUCKETS 240
 struct scheduler_delay_report {
 	uint64_t packets;

@@ -11,9 +11,9 @@
 #define LEAD_TICKS NS_TICKS(SCHEDULER_LEAD_NS)
 #define WAKE_TICKS NS_TICKS(SCHEDULER_WAKE_NS)
 
-/* Delays have units of 1.024 us. */
-#define DELAY_SHIFT 16
-#define DELAY_UNIT_NS 1024
+/* Delays have units of 256 ns. */
+#define DELAY_SHIFT 14
+#define DELAY_UNIT_NS 256
 
 static inline int64_t less(int64_t a, int64_t b) {
 	return a < b ? a : b;

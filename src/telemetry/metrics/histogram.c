@@ -4,16 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define BUCKETS 16
-#define FIRST_TIME 11 /* 2.048 us, .. 67 ms */
-#define FIRST_DELAY 13 /* 8.192 us, .. 268 ms */
+#define FIRST 8 /* 2^8 ns, .. 268 ms */
+#define BUCKETS 21
 
 _Static_assert(BUCKETS <= METRIC_BUCKETS, "a sample has space for them");
 
-static void histogram_begin(struct metric_histogram *out, unsigned first) {
+static void histogram_begin(struct metric_histogram *out) {
 	*out = (struct metric_histogram){.buckets = BUCKETS};
 	for (unsigned b = 0; b < BUCKETS; b++)
-		out->bounds[b] = UINT64_C(1) << (first + b);
+		out->bounds[b] = UINT64_C(1) << (FIRST + b);
 }
 
 /* Adds `count` values of one source bucket whose lower bound is `ns`. */
@@ -26,7 +25,7 @@ static void histogram_add(struct metric_histogram *out, uint64_t ns, uint64_t co
 void histogram_of_times(struct metric_histogram *out, const struct hdr_histogram *ns) {
 	struct hdr_iter iter;
 
-	histogram_begin(out, FIRST_TIME);
+	histogram_begin(out);
 	hdr_iter_recorded_init(&iter, ns);
 	while (hdr_iter_next(&iter)) {
 		histogram_add(out, (uint64_t)hdr_lowest_equivalent_value(ns, iter.value),
@@ -37,7 +36,7 @@ void histogram_of_times(struct metric_histogram *out, const struct hdr_histogram
 }
 
 void histogram_of_delays(struct metric_histogram *out, const struct scheduler_delay_report *r) {
-	histogram_begin(out, FIRST_DELAY);
+	histogram_begin(out);
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
 		if (r->buckets[b] > 0)
 			histogram_add(out, scheduler_delay_floor(b), r->buckets[b]);

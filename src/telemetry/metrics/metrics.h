@@ -18,7 +18,7 @@
 #include "server/server.h"
 
 #define METRIC_LABELS 4 /* per metric, at most */
-#define METRIC_BUCKETS 16 /* per histogram, at most, without +Inf */
+#define METRIC_BUCKETS 21 /* per histogram, at most, without +Inf */
 
 enum metric_type {
 	METRIC_COUNTER, /* its name ends in _total */

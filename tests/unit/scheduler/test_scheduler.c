@@ -58,7 +58,7 @@ TEST(configuration_is_copied) {
 	scheduler_free(s);
 }
 
-/* Sends one packet for each of many delays up to 20 s. The report counts units of 1.024 us. */
+/* Sends one packet for each of many delays up to 20 s. The report counts units of 256 ns. */
 TEST(delays_are_counted_in_buckets) {
 	struct scheduler *s = create_default();
 	struct scheduler_delay_report r, before;
@@ -68,26 +68,25 @@ TEST(delays_are_counted_in_buckets) {
 	scheduler_dequeue(s, now, &g, 1);
 	scheduler_report_delay(s, 0, &before);
 	assert_int_equal(scheduler_delay_quantile(&before, 500), 0);
-	for (uint64_t delay = 0; delay < 20000 * MS; delay += delay / 16 + 700) {
-		const uint64_t arrived = now + MS,
-			       units = (arrived + delay) / 1024 - arrived / 1024;
+	for (uint64_t delay = 0; delay < 20000 * MS; delay += delay / 16 + 200) {
+		const uint64_t arrived = now + MS, units = (arrived + delay) / 256 - arrived / 256;
 
 		enqueue(s, arrived, 0, 1);
 		now = arrived + delay;
 		assert_int_equal(scheduler_dequeue(s, now, &g, 1), 1);
 		scheduler_report_delay(s, 0, &r);
 		assert_int_equal(r.packets, before.packets + 1);
-		assert_int_equal(r.sum_ns, before.sum_ns + 1024 * units);
+		assert_int_equal(r.sum_ns, before.sum_ns + 256 * units);
 		for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
 			assert_int_equal(r.buckets[b] - before.buckets[b],
-					 1024 * units >= scheduler_delay_floor(b) &&
-						 1024 * units < scheduler_delay_floor(b + 1));
+					 256 * units >= scheduler_delay_floor(b) &&
+						 256 * units < scheduler_delay_floor(b + 1));
 		before = r;
 	}
 	scheduler_free(s);
 }
 
-/* A delay bucket is 1.024 us wide or, if wider, at most an eighth of its least delay. A quantile is the upper end of
+/* A delay bucket is 256 ns wide or, if wider, at most an eighth of its least delay. A quantile is the upper end of
  * its bucket. */
 TEST(delay_report_bounds_its_error) {
 	struct scheduler_delay_report r = {.packets = 100};
@@ -97,7 +96,7 @@ TEST(delay_report_bounds_its_error) {
 		uint64_t floor = scheduler_delay_floor(b);
 		uint64_t width = scheduler_delay_floor(b + 1) - floor;
 
-		assert_true(width == 1024 || (width > 1024 && width <= floor / 8));
+		assert_true(width == 256 || (width > 256 && width <= floor / 8));
 	}
 	r.buckets[5] = 10;
 	r.buckets[40] = 90;

@@ -21,7 +21,7 @@
 	262144 /* bytes that a cluster sends before a lower class queue is served */
 /* bytes of MODEL_LOWER_SHARE that a byte of the lower class queue uses up */
 #define MODEL_LOWER_COST 192
-#define MODEL_DELAY_WRAP (UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays wrap */
+#define MODEL_DELAY_WRAP (UINT64_C(256) << 32) /* ns, 18 minutes: longer delays wrap */
 #define MODEL_METER_NS 10000000 /* most that a meter is behind or ahead */
 #define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer jumps count as this one */
 

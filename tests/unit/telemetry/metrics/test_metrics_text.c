@@ -63,8 +63,13 @@ TEST(text_over_the_limit_fails) {
 
 #define LONGEST_NS 1000000000 /* far above the highest bound */
 
+/* Most packets of an idle server spend less than 1 us in a queue: coarser buckets would report several us. */
+#define FINEST_NS 256
+
 static void check_buckets(const struct metric_histogram *h) {
 	assert_in_range(h->buckets, 10, METRIC_BUCKETS);
+	assert_int_equal(h->bounds[0], FINEST_NS);
+	assert_in_range(h->bounds[h->buckets - 1], LONGEST_NS / 5, LONGEST_NS);
 	for (unsigned b = 1; b < h->buckets; b++) {
 		assert_true(h->bounds[b] > h->bounds[b - 1]);
 		assert_true(h->below[b] >= h->below[b - 1]);
