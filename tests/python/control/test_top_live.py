@@ -114,7 +114,7 @@ def test_keys_open_group_modems_and_modem(service: tuple[str, Service]) -> None:
         term.wait_for("10.4 Gbps")
         assert "\x1b[?1049h" in term.output and "vcmtsd 4711" in term.text()
         term.press("\x1b[B\r")
-        term.wait_for("service group 2  3 modems")
+        term.wait_for("service group 2  group 2  3 modems")
         term.wait_for("cycles per packet")
         term.press("\r")
         term.wait_for(mac(2, 3))
@@ -211,9 +211,9 @@ def test_once_and_json_print_one_answer(
 
     whole = run_top("--once")
     assert "Gbps" in whole and "group 10" in whole and "lost at ports" in whole
-    assert not any(text in whole for text in ("\x1b", "q quit", ">"))
+    assert not any(text in whole for text in ("\x1b", "q quit", "> "))
     group = run_top("--once", "--group", "10")
-    assert "service group 10  3 modems" in group and "encrypt_collect" in group
+    assert "service group 10  group 10  3 modems" in group and "encrypt_collect" in group
     server = json.loads(run_top("--json"))
     assert [one["id"] for one in server["groups"]] == ["1", "2", "10"]
     assert server["groups"][0]["directions"]["upstream"]["stages"][3]["name"] == "reassemble"

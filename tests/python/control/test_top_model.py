@@ -13,7 +13,7 @@ from python.control.top_samples import BYTES, HZ, MODEMS, PACKETS, UP, mac, metr
 from vcmts.top import model, modems, source
 from vcmts.top.model import Figures
 from vcmts.top.samples import Answer, Between, OddAnswerError, answer_of, percentile
-from vcmts.top.words import bar, bits, clock, duration, printable, short
+from vcmts.top.words import at_most, bar, bits, clip, clock, duration, printable, short
 
 
 def answer_at(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
@@ -175,6 +175,14 @@ def test_percentiles_are_interpolated() -> None:
     assert percentile([], 0.5) is None
 
 
+def test_percentile_in_the_first_bucket_is_its_bound() -> None:
+    """Nothing finer is known: an interpolated value would be invented."""
+    buckets = [(1.0, 99.0), (2.0, 100.0), (math.inf, 100.0)]
+    assert percentile(buckets, 0.001) == percentile(buckets, 0.99) == 1
+    assert percentile(buckets, 0.995) == 1.5
+    assert percentile([(math.inf, 5.0)], 0.5) == math.inf
+
+
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.floats(0.01, 1))
 def test_percentile_is_in_its_bucket(counts: list[int], share: float) -> None:
     below, buckets = 0, []
@@ -188,6 +196,7 @@ def test_percentile_is_in_its_bucket(counts: list[int], share: float) -> None:
     assert actual is not None
     bucket = next(n for n, (_, count) in enumerate(buckets) if count >= share * below)
     assert bucket - 1e-9 <= actual <= bucket + 1 + 1e-9 and counts[bucket] > 0
+    assert bucket > 0 or actual == 1
 
 
 def test_numbers_and_times_have_units() -> None:
@@ -196,19 +205,42 @@ def test_numbers_and_times_have_units() -> None:
         ["-", "0", "7", "0.50", "12.3", "100", "999", "1.00k", "12.3k", "1.00G", "10.0M", "50.0T"]
     )
     assert bits(1.89e9) == "1.89 Gbps" and bits(None) == "-"
-    seconds = (None, 5e-7, 1e-5, 0.0123, 1.5, math.inf)
+    seconds = (None, 0, 5e-7, 9.997e-7, 1e-5, 0.0123, 1.5, math.inf)
     assert [duration(value) for value in seconds] == [
         "-",
-        "0.50us",
+        "0ns",
+        "500ns",
+        "1.00us",
         "10.0us",
         "12.3ms",
         "1.50s",
         "beyond",
     ]
     assert clock(3 * 86400 + 3723) == "3d 01:02:03" and clock(59.9) == "00:00:59"
-    assert bar(0.5, 4, blocks=False) == "##.." and bar(0.5625, 4, blocks=True) == "██▎ "
-    assert bar(7, 3, blocks=True) == "███" and bar(None, 2, blocks=False) == ".."
     assert printable("a\x1b[2J\nb") == "a?[2J?b"
+    assert clip("upper and lower MAC", 19) == "upper and lower MAC"
+    assert clip("upper MAC, upstream", 18) == "upper MAC.."
+    assert clip("upper", 3) == "" and len(clip("a b c", 4)) <= 4
+
+
+def test_times_up_to_the_first_bound_say_so() -> None:
+    assert at_most(2.56e-7, 2.56e-7) == "<256ns" and at_most(3e-7, 2.56e-7) == "300ns"
+    assert at_most(1e-6, 1e-6) == "<1us" and at_most(2e-6, 8.192e-6) == "<8.2us"
+    assert at_most(None, 2.56e-7) == "-" and at_most(0.5, None) == "500ms"
+    assert at_most(math.inf, math.inf) == "beyond"
+
+
+def drawn(part: float | None, width: int, *, blocks: bool) -> str:
+    return bar(part, width, "green", blocks=blocks).plain
+
+
+def test_bars_have_a_track() -> None:
+    assert drawn(0.5, 4, blocks=False) == "##.." and drawn(0.6, 4, blocks=True) == "━━╸─"
+    assert drawn(7, 3, blocks=True) == "━━━" and drawn(None, 2, blocks=False) == ".."
+    assert drawn(0, 3, blocks=True) == "───" and drawn(1e-9, 3, blocks=True) == "╸──"
+    colored = bar(0.5, 4, "green", blocks=True)
+    [track] = colored.spans
+    assert (colored.style, track.start, track.end, track.style) == ("green", 2, 4, "dim")
 
 
 @given(st.floats(0, 9e14))

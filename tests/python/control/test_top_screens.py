@@ -68,19 +68,19 @@ down 10.4 Gbps 1.30M/s, dropped 120/s    up 1.04 Gbps 130k/s, dropped 0/s
     2 group 2       3 1.60G  200k     12 98.2us  1.20k  160M 20.0k      0    780
    10 group 10      3 8.00G 1.00M    108 98.2us  1.20k  800M  100k      0    780
 
-  core busy                        paused   away longest  runs
+  core busy                        paused  >1 ms longest  runs
      1 ###################.  95.0%   2.5%      3  4.20ms  upper MAC
     10 #####...............  25.0%  37.5%      3  4.20ms  lower MAC, upstream
 
-  lost at ports
+  lost at ports                     total     now
   net_memif0 missed                   510     5/s
 """
 GROUP = """\
 vcmtsd 4711  up 00:01:42  3 groups  9 modems                           every 1 s
-service group 2  3 modems, 2 active, 6 flows, 12 held  group 2
+service group 2  group 2  3 modems (2 active), 6 flows, 12 packets pending
 downstream  in 1.60 Gbps  200k/s         upstream    in  160 Mbps 20.0k/s
            out 1.60 Gbps  200k/s                    out  160 Mbps 20.0k/s
-drops 12/s all 1.22k  queue p99 98.2us   drops 0/s all 7  takes p99 99.1us
+drops 1.22k (12/s)  queue p99 98.2us     drops 7 (0/s)  delay p99 99.1us
 cycles per packet                 1.20k  cycles per packet                   780
 receive         #................    10  receive         #................    10
 parse           ##...............    20  validate        ###..............    20
@@ -94,7 +94,7 @@ modem 02:00:00:02:00:03  24.0 Mbps 3.00k/s, dropped 2/s, 1 active addresses
 >       2 1.60M   any   200      0       5 5.00k 25.0ms   1.5%
        11 8.80M 20.0M 1.10k      9       5 5.00k 4.55ms   1.5%
 
-  dropped
+  dropped                           total     now
   flow_buffer_full                    204     2/s
 """
 
@@ -161,7 +161,7 @@ def test_tall_screens_show_all_sections() -> None:
         "filter_deny",
         "psp_late",
         "159",
-        "priority",
+        "priority 0",
     ):
         assert wanted in result, wanted
 
@@ -170,7 +170,7 @@ def test_tab_moves_section_to_the_top() -> None:
     first = [
         lines_of(scene(view_of(Level.GROUP, section=n)))[5].split()[0] for n in range(SECTIONS)
     ]
-    assert first == ["cycles", "drops", "priority"]
+    assert first == ["cycles", "drops", "delay"]
     scrolled = lines_of(scene(view_of(Level.GROUP, scroll=3)))
     assert scrolled[5].startswith("cycles") and scrolled[6].startswith("modem_lookup")
 
@@ -179,7 +179,7 @@ def test_unknown_values_are_dashes() -> None:
     once = model.figures(answer_at(100), answer_at(100))
     assert "- -, dropped -" in text_of(replace(scene(), figures=once))
     result = text_of(replace(scene(view_of(Level.GROUP)), figures=once))
-    assert "drops - all 1.20k" in result
+    assert "drops 1.20k (-)" in result
     assert "waiting for figures" in text_of(Scene("vcmtsd 1", 1, View()))
     gone = replace(scene(view_of(Level.GROUP)), figures=scene(groups=(1,)).figures)
     assert "service group 2 is not in service" in text_of(gone)
@@ -218,6 +218,94 @@ def test_control_characters_are_not_printed() -> None:
     for level in Level:
         lines = screen(replace(scene(view_of(level)), figures=figures), Terminal(100, 40))
         assert all(line.plain.isprintable() and line.cell_len == 100 for line in lines)
+
+
+def changed(changes: dict[str, dict[str, str]]) -> Figures:
+    """Figures whose samples have other labels. `changes`: by name of the metric."""
+    answers = []
+    for seconds in (100, 102):
+        whole = metrics_get(seconds, (2,))
+        for sample in whole["samples"]:
+            sample["labels"] |= changes.get(sample["name"], {})
+        answers.append(answer_of(whole))
+    return model.figures(*answers)
+
+
+def test_long_names_stay_whole_in_80_columns() -> None:
+    name, runs = "6ofdm-0sc-qam_300cms_aes-2", "upper and lower MAC, upstream"
+    changes = {
+        "vcmts_service_group_info": {"name": name},
+        "vcmts_worker_info": {"runs": runs},
+        "vcmts_ethdev_missed_packets_total": {"port": "net_memif0_with_a_name_of_33_letters"},
+        "vcmts_stage_cycles_total": {"stage": "transmit_messages"},
+    }
+    figures = changed(changes)
+    server = text_of(replace(scene(), figures=figures))
+    assert name not in server and "..cms" not in server, "it does not fit"
+    assert name in text_of(replace(scene(), figures=figures), 120)
+    assert f"  {runs}\n" in server
+    assert "net_memif0_with_a_name_of_33_letters missed    510" in server
+    runs += " of groups 1, 2"
+    server = text_of(replace(scene(), figures=changed({"vcmts_worker_info": {"runs": runs}})))
+    assert "##### " in server and "upper and lower MAC, upstream of 1, 2\n" in server
+    group = text_of(replace(scene(view_of(Level.GROUP)), figures=figures))
+    assert f"service group 2  {name}  3 modems, 12 packets pending\n" in group
+    assert "transmit_messages ###############" in group
+    narrow = text_of(replace(scene(view_of(Level.GROUP)), figures=figures), 50)
+    assert "service group 2  3 modems, 12 packets pending\n" in narrow
+
+
+def delay_section(figures: Figures) -> list[str]:
+    """The lines of the delays, the left half of the screen."""
+    lines = lines_of(replace(scene(view_of(Level.GROUP, section=2)), figures=figures))
+    start = next(index for index, line in enumerate(lines) if line.startswith("delay "))
+    return [line[:39].rstrip() for line in lines[start : start + 5]]
+
+
+def test_delays_below_the_first_bound_are_not_invented() -> None:
+    answers = []
+    for seconds in (100, 102):
+        whole = metrics_get(seconds, (2,))
+        for sample in whole["samples"]:
+            if "delay_seconds_bucket" in sample["name"] and sample["labels"]["priority"] == "0":
+                sample["value"] = seconds * 1000  # all in the first bucket
+        answers.append(answer_of(whole))
+    figures = model.figures(*answers)
+    assert figures.groups[0].delay.p99 == figures.groups[0].delay.least == 1e-6
+    lines = delay_section(figures)
+    assert lines[1] == "priority 0     200k/s    <1us    <1us"
+    assert lines[2] == "pipeline up      10/s  55.0us  99.1us", "downstream is not measured"
+    assert "  <1us" in text_of(replace(scene(), figures=figures)).splitlines()[4]
+    assert "queue p99 <1us" in text_of(replace(scene(view_of(Level.GROUP)), figures=figures))
+
+
+def test_unmeasured_figures_say_how_to_measure_them() -> None:
+    answers = []
+    for seconds in (100, 102):
+        whole = metrics_get(seconds, (2,))
+        kept = [s for s in whole["samples"] if "pipeline_latency" not in s["name"]]
+        for sample in kept:
+            if sample["name"] == "vcmts_stage_cycles_total":
+                sample["value"] = 5
+        answers.append(answer_of({**whole, "samples": kept}))
+    figures = model.figures(*answers)
+    assert delay_section(figures)[2:] == [
+        "pipeline",
+        "not measured; to measure it:",
+        "vcmts control measure.set latency=true",
+    ]
+    group = lines_of(replace(scene(view_of(Level.GROUP)), figures=figures))
+    assert group[5:8] == [
+        "cycles per packet                     -  cycles per packet                     -",
+        "not measured; to measure it:             not measured; to measure it:",
+        "vcmts control measure.set cycles=true    vcmts control measure.set cycles=true",
+    ]
+
+
+def test_help_fits_the_screen() -> None:
+    lines = screen(scene(View(help=True)), Terminal(200, 50))
+    assert all(line.plain.rstrip() == line.plain[:80].rstrip() for line in lines[1:])
+    assert "~delay" in lines_of(scene(View(help=True)))[-7]
 
 
 def view_after(keys: str, view: View | None = None) -> View:

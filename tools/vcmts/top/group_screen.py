@@ -10,41 +10,49 @@ from rich.text import Text
 from vcmts.directions import DIRECTIONS
 from vcmts.top import words
 from vcmts.top.model import Channel, Delay, Direction, Drop, Group
-from vcmts.top.server_screen import drop_style
+from vcmts.top.server_screen import SHORT, delay_text, drop_style
 from vcmts.top.table import fill
 from vcmts.top.view import View
 
 BOTH = 72  # minimum columns to show both directions side by side
-NAME = 15  # characters of the longest stage name
+LONGEST_NAME = 20  # characters of a stage name
 TALL = 30  # minimum lines of a screen with blank lines between sections
 FEWEST = 3  # minimum lines of a section
 
 
 @dataclass(frozen=True)
 class Area:
-    """The width of a part of the screen, and whether bars may use block characters."""
+    """The width of a part of the screen and of stage names; whether bars may use block
+    characters."""
 
     width: int
     blocks: bool
+    name: int = 0
+
+
+def not_measured(what: str) -> list[Text]:
+    """How to measure it, in lines that fit half a screen. `what`: a parameter of measure.set."""
+    texts = ("not measured; to measure it:", f"vcmts control measure.set {what}=true")
+    return [Text(text, style="dim") for text in texts]
 
 
 def stage_lines(part: Direction, area: Area) -> list[Text]:
     """Cycles per packet of each stage as bars, scaled to the longest."""
     wide = area.width >= 60
-    bar_width = max(3, area.width - NAME - (14 if wide else 7))
+    bar_width = max(3, area.width - area.name - (14 if wide else 7))
     most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
     whole = sum(stage.core or 0.0 for stage in part.stages)
     what = "cycles per packet, share of a core" if wide else "cycles per packet"
-    title = f"{what:<{NAME + 1 + bar_width}} {words.short(part.cycles):>5}"
+    title = f"{what:<{area.name + 1 + bar_width}} {words.short(part.cycles):>5}"
     lines = [Text(title + (f" {words.share(whole):>6}" if wide else ""), style="bold")]
+    if not any(stage.cycles is None or stage.cycles > 0 for stage in part.stages):
+        return [lines[0], *not_measured("cycles")]
     for stage in part.stages:
-        line = Text(fill(stage.name, NAME, left=True) + " ")
+        line = Text(fill(stage.name, area.name, left=True) + " ")
         share = (stage.cycles or 0.0) / most if most else None
-        line.append(words.bar(share, bar_width, blocks=area.blocks), style="cyan")
+        line.append_text(words.bar(share, bar_width, "cyan", blocks=area.blocks))
         line.append(f" {words.short(stage.cycles):>5}")
         lines.append(line.append(f" {words.share(stage.core):>6}") if wide else line)
-    if not part.stages:
-        lines.append(Text("not measured (--no-cycles)", style="dim"))
     return lines
 
 
@@ -56,7 +64,7 @@ def drop_line(drop: Drop, area: Area) -> Text:
 
 def drops_lines(part: Direction, area: Area) -> list[Text]:
     title = Text(
-        fill("drops", max(8, area.width - 16), left=True) + "    all     now", style="bold"
+        fill("drops", max(8, area.width - 16), left=True) + "  total     now", style="bold"
     )
     none = [Text("no drops since the start", style="dim")]
     return [title, *([drop_line(drop, area) for drop in part.drops] or none)]
@@ -64,24 +72,30 @@ def drops_lines(part: Direction, area: Area) -> list[Text]:
 
 def delay_line(name: str, delay: Delay) -> Text:
     return Text(
-        f"{name:<8} {words.per_second(delay.rate):>7} "
-        f"{words.duration(delay.p50):>7} {words.duration(delay.p99):>7}"
+        f"{name:<13} {words.per_second(delay.rate):>7} "
+        f"{words.at_most(delay.p50, delay.least):>7} {words.at_most(delay.p99, delay.least):>7}"
     )
 
 
-def priority_lines(group: Group) -> list[Text]:
-    """The delays of priorities that transmitted packets since the last answer."""
-    title = Text(f"{'priority':<8} {'packets':>7} {'p50':>7} {'p99':>7}", style="bold")
+def delay_lines(group: Group) -> list[Text]:
+    """Delays since the last answer: in the queues by priority, and in the pipeline by direction."""
+    lines = [Text(f"{'delay':<13} {'packets':>7} {'p50':>7} {'p99':>7}", style="bold")]
     used = {name: delay for name, delay in group.priorities.items() if delay.rate}
+    lines += [delay_line(f"priority {name}", delay) for name, delay in used.items()]
     if not used:
-        return [title, Text("no packet in a queue", style="dim")]
-    return [title, *(delay_line(name, delay) for name, delay in used.items())]
+        lines.append(Text("no packet in a queue", style="dim"))
+    measured = [
+        delay_line(f"pipeline {SHORT[way]}", part.latency)
+        for way, part in group.directions.items()
+        if part.latency.measured
+    ]
+    return lines + (measured or [Text("pipeline", style="dim"), *not_measured("latency")])
 
 
 def channel_line(channel: Channel, area: Area) -> Text:
     bar_width = max(3, area.width - 30)
     line = Text(f"{channel.id:<7} ")
-    line.append(words.bar(channel.share, bar_width, blocks=area.blocks), style="magenta")
+    line.append_text(words.bar(channel.share, bar_width, "magenta", blocks=area.blocks))
     line.append(f" {words.share(channel.share):>6} {words.short(channel.bits):>5}")
     return line.append(f" of {words.short(channel.rate):<5}")
 
@@ -102,14 +116,13 @@ def rate_lines(group: Group, direction: str) -> list[Text]:
         )
     ]
     moved[0].stylize("bold", 0, len(direction))
-    delay, what = (group.delay, "queue") if direction == "downstream" else (part.latency, "takes")
+    delay, what = (group.delay, "queue") if direction == "downstream" else (part.latency, "delay")
     if part.latency.p99 is not None:
-        delay, what = part.latency, "takes"
-    line = Text("drops ")
-    line.append(words.per_second(part.dropped), style=drop_style(part.dropped))
-    line.append(f" all {words.short(part.dropped_total)}")
+        delay, what = part.latency, "delay"
+    line = Text(f"drops {words.short(part.dropped_total)} (")
+    line.append(words.per_second(part.dropped), style=drop_style(part.dropped)).append(")")
     if delay.p99 is not None:
-        line.append(f"  {what} p99 {words.duration(delay.p99)}")
+        line.append(f"  {what} p99 {delay_text(delay)}")
     return [*moved, line]
 
 
@@ -127,21 +140,30 @@ def side_by_side(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
     return lines
 
 
-def group_line(group: Group) -> Text:
-    line = Text(f"service group {group.id} ", style="bold")
-    line.append(
-        f" {words.integer(group.modems)} modems, {words.integer(group.active_modems)} active, "
+def group_line(group: Group, width: int) -> Text:
+    """The group's name and counts; a narrow screen omits the least important ones."""
+    active = f" ({words.integer(group.active_modems)} active)"
+    modems = f"{words.integer(group.modems)} modems"
+    flows = f", {words.integer(group.service_flows)} flows"
+    pending = f", {words.integer(group.held)} packets pending"
+    name = f"  {words.printable(group.name)}"
+    variants = (
+        f"{name}  {modems}{active}{flows}{pending}",
+        f"{name}  {modems}{active}{pending}",
+        f"{name}  {modems}{pending}",
+        f"  {modems}{pending}",
     )
-    line.append(f"{words.integer(group.service_flows)} flows, {words.integer(group.held)} held")
-    return line.append(f"  {words.printable(group.name)}")
+    line = Text(f"service group {group.id}", style="bold")
+    fitting = (text for text in variants if line.cell_len + Text(text).cell_len <= width)
+    return line.append(next(fitting, variants[-1]), style="not bold")
 
 
 def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:
-    """Priorities and channels of the downstream, side by side if the screen is wide."""
+    """Delays, and channels of the downstream, side by side if the screen is wide."""
     if width < BOTH:
-        return [*priority_lines(group), *channel_lines(group, Area(width, blocks))]
+        return [*delay_lines(group), *channel_lines(group, Area(width, blocks))]
     half = Area((width - 2) // 2, blocks)
-    return side_by_side([priority_lines(group), channel_lines(group, half)], half.width)
+    return side_by_side([delay_lines(group), channel_lines(group, half)], half.width)
 
 
 def sections(group: Group, ways: Sequence[str], width: int, area: Area) -> list[list[Text]]:
@@ -159,8 +181,10 @@ def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) ->
     shown = [way for way in DIRECTIONS if way in group.directions]
     if width < BOTH or not shown:
         shown = shown[view.direction % len(shown) :][:1] if shown else []
-    area = Area((width - 2 * (len(shown) - 1)) // max(1, len(shown)), blocks)
-    whole = [group_line(group)] if height >= FEWEST else []
+    names = [len(stage.name) for way in shown for stage in group.directions[way].stages]
+    each = (width - 2 * (len(shown) - 1)) // max(1, len(shown))
+    area = Area(each, blocks, min(max(names, default=0), LONGEST_NAME))
+    whole = [group_line(group, width)] if height >= FEWEST else []
     if height >= FEWEST + 3:
         whole += side_by_side([rate_lines(group, way) for way in shown], area.width)
     made = sections(group, shown, width, area)

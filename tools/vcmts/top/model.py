@@ -51,11 +51,14 @@ class Drop:
 
 @dataclass(frozen=True)
 class Delay:
-    """Delays in seconds. `rate`: measured packets per second."""
+    """Delays in seconds. `rate`: measured packets per second. `least`: the first bound of the
+    histogram; a percentile equal to it is anything up to it. `measured`: vcmtsd has figures."""
 
     rate: float | None = None
     p50: float | None = None
     p99: float | None = None
+    least: float | None = None
+    measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Direction:
     out_packets: float | None
     dropped: float | None  # per second; upstream packets, bursts, segments and frames together
     dropped_total: float
-    cycles: float | None  # of all stages, per packet
+    cycles: float | None  # of all stages, per packet; None: also if cycles are not measured
     latency: Delay  # in the pipeline, if measured
     stages: tuple[Stage, ...]
     drops: tuple[Drop, ...]  # reasons with drops since the start, the most frequent first
@@ -154,8 +157,13 @@ def bits(between: Between, name: str, **labels: str) -> float | None:
 
 def delay(between: Between, name: str, **labels: str) -> Delay:
     buckets = between.buckets(name, **labels)
-    rate = between.rate(f"{name}_count", **labels)
-    return Delay(rate, percentile(buckets, 0.5), percentile(buckets, 0.99))
+    return Delay(
+        between.rate(f"{name}_count", **labels),
+        percentile(buckets, 0.5),
+        percentile(buckets, 0.99),
+        buckets[0][0] if buckets else None,
+        between.after.one(f"{name}_count", **labels) is not None,
+    )
 
 
 def drops(between: Between, name: str, *shown: str) -> tuple[Drop, ...]:
@@ -201,7 +209,7 @@ def direction_of(between: Between, direction: str, hz: float | None) -> Directio
         packets["transmitted"],
         between.rate(DROPPED[direction]),
         between.after.one(DROPPED[direction]) or 0.0,
-        total(stage.cycles for stage in found),
+        total(stage.cycles for stage in found) or None,
         delay(between, LATENCY, direction=direction),
         found,
         drops(between, DROPPED[direction], "reason"),

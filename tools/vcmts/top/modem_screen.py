@@ -8,7 +8,7 @@ from rich.text import Text
 from vcmts.top import words
 from vcmts.top.model import number_or_text
 from vcmts.top.modems import Flow, Modem
-from vcmts.top.server_screen import drop_line, drop_style
+from vcmts.top.server_screen import drop_lines, drop_style
 from vcmts.top.table import Column, ordered, table
 from vcmts.top.view import View, row_index
 
@@ -100,6 +100,5 @@ def lines(
     size = (width, height - len(head) - below)
     whole = [*head, *table(rows, FLOW_COLUMNS, size=size, sort=sort, chosen=index)]
     if below:
-        whole += [Text(), Text("  dropped", style="bold")]
-        whole += [drop_line(drop) for drop in dropped[: below - 2]]
+        whole += [Text(), *drop_lines("dropped", dropped, below - 1)]
     return whole

@@ -136,12 +136,17 @@ class Between:
 
 
 def percentile(buckets: Buckets, share: float) -> float | None:
-    """The value below which this share of observations lies; infinity: above all bounds."""
+    """The value below which this share of observations lies; infinity: above all bounds.
+
+    It is interpolated within a bucket, except in the first one, of which nothing finer is known:
+    that gives its bound."""
     total = buckets[-1][1] if buckets else 0.0
     if total <= 0:
         return None
     wanted = share * total
-    for (below, before), (bound, count) in pairwise([(0.0, 0.0), *buckets]):
+    if buckets[0][1] >= wanted and buckets[0][1] > 0:
+        return buckets[0][0]
+    for (below, before), (bound, count) in pairwise(buckets):
         if count >= wanted and count > before:
             if math.isinf(bound):
                 return math.inf

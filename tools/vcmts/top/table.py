@@ -19,8 +19,7 @@ MARK = "> "  # before the selected row
 @dataclass(frozen=True)
 class Column(Generic[Row]):
     """A column. Widths are terminal cells. `width`: at least the title's. `need`: importance; 0 is
-    the last to be hidden. `most`: width up to which the column grows in a wide terminal; 0: it does
-    not."""
+    the last to be hidden. `most`: the column grows up to this width for long texts."""
 
     key: str
     title: str
@@ -35,21 +34,20 @@ class Column(Generic[Row]):
 
 
 def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
-    """The columns to show, in the order of `columns`: by importance up to the first that does not
-    fit, at least one. Those with `most` grow into the rest. The gap after the last column may
-    exceed `width`."""
+    """The columns to show, in the order of `columns`: those that fit, by importance, at least one.
+    The gap after the last column may exceed `width`."""
     left, chosen = width + GAP, set[str]()
     for column in sorted(columns, key=lambda column: column.need):
-        if chosen and column.width + GAP > left:
-            break
-        chosen.add(column.key)
-        left -= column.width + GAP
-    shown = [column for column in columns if column.key in chosen]
-    for index, column in enumerate(shown):
-        more = max(0, min(column.most - column.width, left))
-        shown[index] = replace(column, width=column.width + more)
-        left -= more
-    return shown
+        if not chosen or column.width + GAP <= left:
+            chosen.add(column.key)
+            left -= column.width + GAP
+    return [column for column in columns if column.key in chosen]
+
+
+def as_wide_as_texts(column: Column[Row], rows: Sequence[Row]) -> Column[Row]:
+    """The column, as wide as its longest text, up to `most`."""
+    longest = max((Text(printable(column.text(row))).cell_len for row in rows), default=0)
+    return replace(column, width=max(column.width, min(longest, column.most)))
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
@@ -135,7 +133,8 @@ def table(
     always visible. A small height leaves out titles, so that two lines remain for rows.
     """
     width, height = size
-    shown = fit_columns(columns, width - len(MARK))
+    wide = [as_wide_as_texts(column, rows) if column.most else column for column in columns]
+    shown = fit_columns(wide, width - len(MARK))
     titles = [group_title_line(shown)] if any(column.over for column in shown) else []
     titles.append(title_line(shown, sort))
     titles = titles[len(titles) - max(0, min(len(titles), height - 2)) :]
