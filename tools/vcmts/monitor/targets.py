@@ -82,6 +82,7 @@ def serves_metrics(target: str) -> bool:
 
 
 def targets(root: Path = Path("/proc")) -> list[str]:
-    """The metrics endpoints of all vcmtsd on this machine."""
+    """The metrics endpoints of all vcmtsd on this machine, each once: processes in several network
+    namespaces may have the same address."""
     addresses = [address for process in processes(root) for address in listening_addresses(process)]
-    return [address for address in addresses if serves_metrics(address)]
+    return [address for address in dict.fromkeys(addresses) if serves_metrics(address)]
