@@ -81,15 +81,21 @@ class Browser:
             self.events.append(self.next_message(end))
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page."""
-        response = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The value of a JavaScript expression in the page, or of the promise that it returns."""
+        response = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in response, response
         return response["result"].get("value")
 
     def open(self, page: Path) -> None:
         """Loads a file, and clears `events` before."""
+        self.open_address(page.as_uri())
+
+    def open_address(self, url: str) -> None:
+        """Loads a page, and clears `events` before."""
         self.events.clear()
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=url)
         self.wait_for("Page.loadEventFired")
 
     def events_of(self, method: str) -> list[Json]:

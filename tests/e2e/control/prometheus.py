@@ -128,7 +128,7 @@ def monitor(targets: Sequence[str], *options: str) -> Iterator[tuple[Prometheus,
                 output += line
                 if "Ctrl-C" in line:
                     break
-            match = re.search(r"^alerts: +(http://\S+)/alerts$", output, re.MULTILINE)
+            match = re.search(r"^alerts: +(http://[^/]+)/\S+$", output, re.MULTILINE)
             assert match, output + process.stderr.read()
             yield Prometheus(match[1]), output
             process.send_signal(2)

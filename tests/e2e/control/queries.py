@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collects all Prometheus queries of the project: dashboards, rules, documentation, first page."""
+"""Collects all Prometheus queries of the project: dashboards, rules, documentation."""
 
 import json
 import re
@@ -7,7 +7,6 @@ from typing import Any
 
 import yaml
 
-from vcmts.monitor import server
 from vcmts.paths import CHECKOUT
 
 DASHBOARDS = {path.stem: path for path in (CHECKOUT / "deploy" / "grafana").glob("*.json")}
@@ -35,8 +34,6 @@ def expressions() -> dict[str, str]:
                 result[f"alert {rule['alert']} {number}.{part}"] = expression
     for question, expression in re.findall(r"^\| (.*) \| `(.*\[10s\].*)` \|$", PAGE, re.MULTILINE):
         result[f"docs: {question}"] = expression.replace("[10s]", f"[{WINDOW}]")
-    for number, graph in enumerate(server.GRAPHS):
-        result[f"first page: {number}"] = graph.format(window=WINDOW)
     return result
 
 

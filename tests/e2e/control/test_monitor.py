@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 import yaml
 
+from e2e.bench import browser
 from e2e.control.prometheus import (
     HAS_PROMETHEUS,
     Prometheus,
@@ -47,8 +49,9 @@ from e2e.running import stop_process, vcmts, vcmtsd
 from e2e.service_groups import profile_yaml
 from patience import TIMEOUT, until, within
 from vcmts.control.client import Client, RefusedError
+from vcmts.monitor.server import BOARDS
 from vcmts.monitor.targets import targets
-from vcmts.paths import program
+from vcmts.paths import data, program
 
 pytestmark = [
     pytest.mark.run,
@@ -75,6 +78,16 @@ IMPAIRED = "psp-loss=1%,psp-reorder=1%,header-error=1%,clear=1%,foreign-source=1
 BLOCKS = dict(re.findall(r"^```sh (\w+)\n((?s:.*?))^```", PAGE, re.MULTILINE))
 
 
+# Panels of a page by title: their legends or values. null until all are drawn.
+DRAWN = """(() => {
+  const panels = [...document.querySelectorAll("article")];
+  panels.find(one => !one.querySelector(".content > *"))?.scrollIntoView();
+  return panels.length && panels.every(one => one.querySelector(".content > *"))
+    ? panels.map(one => [one.querySelector("h3").firstChild.textContent,
+        one.querySelector(".content").innerText]) : null;
+})()"""
+
+
 @dataclass(repr=False)
 class Observed:
     target: str
@@ -87,6 +100,8 @@ class Observed:
     rules: Json = field(default_factory=dict)
     scraped_series: Series = field(default_factory=dict)
     summary: Json = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)  # of printed addresses
+    drawn: dict[str, Any] = field(default_factory=dict)  # result of DRAWN by board, of a browser
 
 
 @contextmanager
@@ -136,6 +151,26 @@ def run_queries(seen: Observed, prometheus: Prometheus, node: str) -> None:
             seen.answers[f"variable {name}"] = QueryResult("", [1.0] * len(values))
     seen.pages = {accept: fetch_page(seen.target, accept) for accept in (OPEN, PLAIN)}
     seen.targets_found = targets()
+
+
+def open_printed(seen: Observed) -> None:
+    """Opens every address that the command printed, and each board in a browser if there is one."""
+    for url in re.findall(r"http://\S+", seen.output):
+        with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
+            seen.statuses[url] = response.status
+    [graphs] = re.findall(r"^graphs: +(\S+)$", seen.output, re.MULTILINE)
+    if browser.CHROMIUM is None:
+        return
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        browser.browser(Path(folder) / "profile") as window,
+    ):
+        for board in BOARDS:
+            window.open_address(f"{graphs}?board={board}&range=3600")
+            until(lambda: window.evaluate(DRAWN) is not None, f"all panels of {board}")
+            seen.drawn[board] = window.evaluate(DRAWN)
+            assert window.evaluate("document.getElementById('fault').hidden")
+            assert window.events_of("Runtime.exceptionThrown") == []
 
 
 def send_changes(path: Path) -> None:
@@ -195,6 +230,7 @@ def observed() -> Iterator[Observed]:
                 send_changes(control)
                 until(lambda: prometheus.value(TRAFFIC_SEEN) > 0, "packets in Prometheus")
                 run_queries(observed_, prometheus, node)
+                open_printed(observed_)
             until(lambda: is_quiet(observed_, prometheus), "a scrape after the last packet")
         done = run.stop()
         assert done.status == 0, done.stderr
@@ -275,6 +311,20 @@ def test_promtool_accepts_metrics(observed: Observed) -> None:
 def test_monitor_prints_and_finds_target(observed: Observed) -> None:
     assert f"scraping {observed.target}" in observed.output
     assert observed.target in observed.targets_found, "targets() does not list the running vcmtsd"
+
+
+def test_every_printed_address_answers(observed: Observed) -> None:
+    assert len(observed.statuses) >= 4 and set(observed.statuses.values()) == {200}
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium: devtools/install-deps browser")
+def test_pages_draw_all_panels(observed: Observed) -> None:
+    for board in BOARDS:
+        panels = json.loads(data(f"deploy/grafana/{board}.json").read_text())["panels"]
+        titles = [panel["title"] for panel in panels if panel["type"] != "row"]
+        assert [title.strip() for title, _ in observed.drawn[board]] == titles
+        empty = [title for title, text in observed.drawn[board] if text in ("", "no data", "-")]
+        assert empty == [], board
 
 
 def test_upstream_scheduler_metrics_are_exported(tmp_path: Path) -> None:

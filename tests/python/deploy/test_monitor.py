@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests `./vcmts monitor` without Prometheus: vcmtsd processes, options, configuration."""
 
-import html
 import json
 import re
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -80,6 +79,7 @@ def test_only_metrics_ports_are_targets(monkeypatch: pytest.MonkeyPatch, tmp_pat
         tmp_path, 3, "vcmtsd", {"11": "0100007F:24F8", "12": "0100007F:24F9"}, {"11", "12"}
     )
     monkeypatch.setattr(targets, "serves_metrics", lambda target: target.endswith("9465"))
+    make_process(tmp_path, 4, "vcmtsd", {"12": "0100007F:24F9"}, {"12"})  # in another namespace
     assert targets.targets(tmp_path) == ["127.0.0.1:9465"]
 
 
@@ -154,8 +154,26 @@ def test_promtool_accepts_the_configuration(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["global"]["scrape_interval"] == "2s"
 
 
-def test_page_links_to_the_graphs() -> None:
-    [url] = re.findall(r'content="0; url=([^"]+)"', server.page(5))
-    query = parse_qs(urlsplit(html.unescape(url)).query)
-    shown = [query[f"g{number}.expr"][0] for number in range(len(server.GRAPHS))]
-    assert shown == [graph.format(window="20s") for graph in server.GRAPHS]
+def test_pages_are_written_with_all_boards(tmp_path: Path) -> None:
+    server.write_pages(tmp_path / "page", 5)
+    settings = json.loads((tmp_path / "page" / "settings.json").read_text())
+    assert settings["interval"] == 5 and settings["started"] == pytest.approx(time.time(), abs=600)
+    boards = {path.stem: path for path in data("deploy/grafana").glob("*.json")}
+    assert {board["name"] for board in settings["boards"]} == boards.keys()
+    for board in settings["boards"]:
+        copy = (tmp_path / "page" / f"{board['name']}.json").read_text()
+        assert copy == boards[board["name"]].read_text()
+        assert json.loads(copy)["title"] == f"OpenVCMTS: {board['title']}"
+
+
+def test_pages_know_what_the_boards_use() -> None:
+    """Another unit, or kind of panel or variable, needs code in the page."""
+    units = re.findall(r"^  (\w+): (?:si\(|\[\[)", (server.PAGES / "units.js").read_text(), re.M)
+    for path in data("deploy/grafana").glob("*.json"):
+        board = json.loads(path.read_text())
+        panels = [panel for panel in board["panels"] if panel["type"] != "row"]
+        assert {panel["type"] for panel in panels} <= {"timeseries", "stat", "bargauge"}
+        used = {panel["fieldConfig"]["defaults"].get("unit", "short") for panel in panels}
+        assert used <= set(units), path.name
+        queries = [one["query"] for one in board["templating"]["list"] if one["type"] == "query"]
+        assert all(re.match(r"(label_values|query_result)\(", query) for query in queries)

@@ -95,8 +95,9 @@ def scrape_targets(given: list[str] | None) -> list[str]:
 def print_addresses(number: int, scraped: list[str]) -> None:
     print(f"scraping {', '.join(scraped)}")
     at = f"http://{server.HOST}:{number}"
-    print(f"graphs:  {at}/consoles/{server.PAGE}")
-    print(f"alerts:  {at}/alerts")
+    print(f"graphs:  {at}{server.AT}/")
+    print(f"alerts:  {at}{server.AT}/alerts.html")
+    print(f"queries: {at}/graph")
     print(f"Grafana: import deploy/grafana/*.json; data source {at}\nCtrl-C to stop", flush=True)
 
 

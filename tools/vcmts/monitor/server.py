@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs Prometheus as a child process. Its configuration and data are in a temporary folder."""
 
-import html
 import http.client
 import json
 import shutil
@@ -11,7 +10,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlencode
 
 from vcmts.child import Stopped, start
 from vcmts.paths import MistakeError, data, install_hint
@@ -21,18 +19,9 @@ HOST = "127.0.0.1"
 USUAL_PORT = 9090
 START_SECONDS = 60
 SAID_LINES = 5
-# Graphs of the page. {window}: SCRAPES scrape intervals.
-GRAPHS = (
-    "8 * sum by (instance, service_group)"
-    " (rate(vcmts_downstream_transmitted_bytes_total[{window}]))",
-    "8 * sum by (instance, service_group) (rate(vcmts_upstream_transmitted_bytes_total[{window}]))",
-    "sum by (reason) (rate(vcmts_downstream_dropped_packets_total[{window}])) > 0",
-    "histogram_quantile(0.99, sum by (le, instance, service_group)"
-    " (rate(vcmts_scheduler_delay_seconds_bucket[{window}])))",
-    "rate(vcmts_worker_busy_seconds_total[{window}])",
-)
-SCRAPES = 4
-PAGE = "vcmts.html"  # a console template of Prometheus
+PAGES = Path(__file__).with_name("page")
+BOARDS = ("system", "group", "cores")  # of deploy/grafana, in the order of the page's links
+AT = "/user"  # where Prometheus serves its --web.user-assets
 
 
 def prometheus_path() -> str:
@@ -69,13 +58,25 @@ def configuration(targets: Sequence[str], rules: Sequence[Path], seconds: int) -
     return json.dumps(tree, indent=1)
 
 
+def write_pages(folder: Path, seconds: int) -> None:
+    """Writes the pages and the dashboards that they draw. `seconds`: between two scrapes."""
+    shutil.copytree(PAGES, folder)
+    boards = []
+    for name in BOARDS:
+        text = data(f"deploy/grafana/{name}.json").read_text(encoding="utf-8")
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+        boards.append({"name": name, "title": json.loads(text)["title"].partition(": ")[2]})
+    settings = json.dumps({"interval": seconds, "boards": boards, "started": int(time.time())})
+    (folder / "settings.json").write_text(settings, encoding="utf-8")
+
+
 def command(folder: Path, port: int) -> list[str]:
     return [
         prometheus_path(),
         f"--config.file={folder / 'prometheus.yml'}",
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={HOST}:{port}",
-        f"--web.console.templates={folder}",
+        f"--web.user-assets={folder / 'page'}",
         "--log.level=warn",
     ]
 
@@ -89,7 +90,7 @@ def start_prometheus(
     stderr: IO[bytes],
 ) -> "subprocess.Popen[bytes]":
     (folder / "prometheus.yml").write_text(configuration(targets, rules, seconds), encoding="utf-8")
-    (folder / PAGE).write_text(page(seconds), encoding="utf-8")
+    write_pages(folder / "page", seconds)
     return start(command(folder, port), quiet=True, stderr=stderr)
 
 
@@ -121,23 +122,3 @@ def last_messages(stderr: IO[bytes]) -> str:
     stderr.seek(0)
     lines = stderr.read().decode(errors="replace").splitlines()
     return " / ".join(lines[-SAID_LINES:]) or "it printed no message"
-
-
-def graphs(seconds: int) -> str:
-    """The URL path of Prometheus's page with GRAPHS."""
-    words = {}
-    for number, expression in enumerate(GRAPHS):
-        words[f"g{number}.expr"] = expression.format(window=f"{SCRAPES * seconds}s")
-        words[f"g{number}.tab"] = "0"
-        words[f"g{number}.range_input"] = "5m"
-    return f"/graph?{urlencode(words)}"
-
-
-def page(seconds: int) -> str:
-    """An HTML page with a short address that redirects to the graphs."""
-    address = html.escape(graphs(seconds))
-    return (
-        "<!doctype html><title>OpenVCMTS</title>"
-        f'<meta http-equiv="refresh" content="0; url={address}">'
-        f'<a href="{address}">graphs</a>\n'
-    )
