@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ void errors_where(const struct errors *errors, uint32_t line, uint32_t from, cha
 }
 
 static char *render(const struct errors_scope *scope, uint32_t line, const struct path *path,
-		    const char *found, const char *allowed) {
+		    const char *format, va_list arguments) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -101,9 +102,9 @@ static char *render(const struct errors_scope *scope, uint32_t line, const struc
 		fputc('.', out);
 	if (path != NULL)
 		errors_print_path(path, out);
-	else if (scope->up == NULL)
-		fputs("file", out);
-	fprintf(out, ": found %s, allowed: %s", found, allowed);
+	if (scope->up != NULL || path != NULL)
+		fputs(": ", out);
+	vfprintf(out, format, arguments);
 	fclose(out);
 	return text;
 }
@@ -124,18 +125,21 @@ static bool is_known(const struct errors *errors, size_t index,
 	return false;
 }
 
-void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
-		const char *allowed) {
+void errors_say(struct errors *errors, uint32_t line, const struct path *path, const char *format,
+		...) {
 	struct errors_scope scope = scope_of(errors, line);
 	struct config_error mistake = {.order = scope.order, .line = line_in_file(&scope, line)};
 	size_t index = errors->shown_count;
+	va_list arguments;
 
 	errors->total++;
 	while (index > 0 && is_before(&mistake, &errors->shown[index - 1]))
 		index--;
 	if (index == ERRORS_SHOWN)
 		return;
-	mistake.text = render(&scope, mistake.line, path, found, allowed);
+	va_start(arguments, format);
+	mistake.text = render(&scope, mistake.line, path, format, arguments);
+	va_end(arguments);
 	if (is_known(errors, index, &mistake)) {
 		free(mistake.text);
 		errors->total--;
@@ -150,13 +154,35 @@ void errors_add(struct errors *errors, uint32_t line, const struct path *path, c
 	errors->shown_count++;
 }
 
+void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
+		const char *allowed) {
+	errors_say(errors, line, path, "found %s, allowed: %s", found, allowed);
+}
+
+void errors_add_missing(struct errors *errors, uint32_t line, const struct path *path,
+			const char *needed) {
+	errors_say(errors, line, path, "missing; needed: %s", needed);
+}
+
+void errors_add_duplicate(struct errors *errors, uint32_t line, const struct path *path,
+			  const char *what, uint32_t first) {
+	char where[ERRORS_WHERE_SIZE];
+
+	errors_where(errors, first, line, where, sizeof(where));
+	errors_say(errors, line, path, "duplicate %s, first %s", what, where);
+}
+
+void errors_add_no_memory(struct errors *errors) {
+	errors_say(errors, 0, NULL, "no memory left");
+}
+
 int errors_print(struct errors *errors, FILE *out) {
 	uint64_t total = errors->total;
 
 	for (size_t i = 0; i < errors->shown_count; i++) {
 		const char *text = errors->shown[i].text;
 
-		fprintf(out, "%s\n", text != NULL ? text : "no memory left for this error");
+		fprintf(out, "%s\n", text != NULL ? text : "no memory left for this message");
 		free(errors->shown[i].text);
 	}
 	if (total > errors->shown_count)

@@ -14,6 +14,7 @@
 
 #define ERRORS_SHOWN 100
 #define ERRORS_SCOPES 128
+#define ERRORS_WHERE_SIZE 448 /* enough for errors_where() */
 
 /* The path of a value, from the inside out: a key of a map, or an index of a list (key NULL). */
 struct path {
@@ -52,12 +53,29 @@ struct errors {
 bool errors_open_scope(struct errors *errors, struct errors_scope scope);
 
 /*
- * Adds "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path means the whole file; line 0
- * means no line, as in a request. Values that service groups share are read once per group, so
- * equal errors are listed once.
+ * Adds "FILE:LINE: PATH: TEXT"; `format` and its arguments make the text, as in printf(). Without a
+ * path (NULL), the text is about the whole file or scope. Line 0 means no line, as in a request.
+ * Values that service groups share are read once per group, so equal errors are listed once.
+ * The functions below have the texts of frequent errors.
  */
+void errors_say(struct errors *errors, uint32_t line, const struct path *path, const char *format,
+		...) __attribute__((format(printf, 4, 5)));
+
+/* The value itself is wrong: "found FOUND, allowed: ALLOWED". FOUND quotes or describes the value,
+ * ALLOWED describes valid values. */
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed);
+
+/* A key is absent: "missing; needed: NEEDED". The line is that of the map. */
+void errors_add_missing(struct errors *errors, uint32_t line, const struct path *path,
+			const char *needed);
+
+/* A value or key may occur once: "duplicate WHAT, first on line FIRST". */
+void errors_add_duplicate(struct errors *errors, uint32_t line, const struct path *path,
+			  const char *what, uint32_t first);
+
+/* Memory ran out. */
+void errors_add_no_memory(struct errors *errors);
 
 /* Quotes `length` bytes, shortened and with all but printable ASCII escaped. Writes only the length
  * of a text that may be a key. */

@@ -74,11 +74,20 @@ char *file_read(const char *path, size_t max, bool regular, size_t *size) {
 	return text;
 }
 
-void file_report_error(struct errors *errors, uint32_t line, const struct path *path) {
-	char found[128];
+/* The reason in errno, in words. */
+static const char *reason_of(int number) {
+	if (number == EFBIG)
+		return "the configuration is larger than 1 GiB";
+	return number == ENOTSUP ? "not a regular file" : strerror(number);
+}
 
-	snprintf(found, sizeof(found), "no readable file (%s)", strerror(errno));
-	errors_add(errors, line, path, found, "a YAML file of at most 1 GiB");
+void file_report_error(struct errors *errors, uint32_t line, const struct path *path,
+		       const char *name) {
+	int number = errno;
+	char quoted[256];
+
+	errors_quote(name, strlen(name), quoted, sizeof(quoted));
+	errors_say(errors, line, path, "cannot read %s: %s", quoted, reason_of(number));
 }
 
 char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out) {
@@ -87,7 +96,7 @@ char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out
 
 	if (text != NULL)
 		return text;
-	file_report_error(&mistakes, 1, NULL);
+	errors_say(&mistakes, 0, NULL, "cannot read the file: %s", reason_of(errno));
 	errors_print(&mistakes, out);
 	return NULL;
 }

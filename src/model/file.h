@@ -18,5 +18,6 @@ char *file_read(const char *path, size_t max, bool regular, size_t *size);
  * `out` if that fails. */
 char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out);
 
-/* Adds an error at `line` that the file cannot be read, with the reason in errno. */
-void file_report_error(struct errors *errors, uint32_t line, const struct path *path);
+/* Adds an error at `line` that the file `name` cannot be read, with the reason in errno. */
+void file_report_error(struct errors *errors, uint32_t line, const struct path *path,
+		       const char *name);

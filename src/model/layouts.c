@@ -144,7 +144,7 @@ static void deal_list(const struct placed_group *groups, size_t count, size_t fi
 static void deal_main_core(const struct placed_group *groups, size_t count, struct errors *errors) {
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "main_core"};
 	const struct placed_group *first = NULL;
-	char found[16], where[448], allowed[512];
+	char found[16], where[ERRORS_WHERE_SIZE], allowed[512];
 
 	for (size_t g = 0; g < count; g++) {
 		const struct thread_config *config = &groups[g].sg->threads;
@@ -158,7 +158,7 @@ static void deal_main_core(const struct placed_group *groups, size_t count, stru
 		snprintf(found, sizeof(found), "%" PRIu32, config->main_core);
 		errors_where(errors, first->main_core_line, groups[g].main_core_line, where,
 			     sizeof(where));
-		snprintf(allowed, sizeof(allowed), "%" PRIu32 ", the server's main core (%s)",
+		snprintf(allowed, sizeof(allowed), "%" PRIu32 ", the server's main core (first %s)",
 			 first->sg->threads.main_core, where);
 		errors_add(errors, groups[g].main_core_line, &path, found, allowed);
 	}

@@ -40,9 +40,13 @@ struct composer {
 	const char *known[KNOWN_LONGEST + 1][1 << KNOWN_BITS]; /* texts by length and hash */
 };
 
-static bool tree_refuse(struct composer *composer, uint32_t line, const char *found,
-			const char *allowed) {
-	errors_add(composer->errors, line, NULL, found, allowed);
+static bool tree_refuse(struct composer *composer, uint32_t line, const char *text) {
+	errors_say(composer->errors, line, NULL, "%s", text);
+	return false;
+}
+
+static bool refuse_memory(struct composer *composer) {
+	errors_add_no_memory(composer->errors);
 	return false;
 }
 
@@ -82,8 +86,7 @@ static bool define_anchor(struct composer *composer, const char *name, struct no
 	while (anchor < end && strcmp(anchor->name, name) != 0)
 		anchor++;
 	if (anchor == &composer->anchors[MAX_ANCHORS])
-		return tree_refuse(composer, node->line, "too many anchors",
-				   "256 anchors in a file");
+		return tree_refuse(composer, node->line, "more than 256 anchors in a file");
 	if (anchor == end)
 		composer->anchor_count++;
 	*anchor = (struct anchor){.name = name, .node = node};
@@ -96,7 +99,7 @@ static struct node *tree_append(struct composer *composer, enum node_type type, 
 	struct open_node *parent;
 
 	if (node == NULL) {
-		tree_refuse(composer, line, "no memory left", "a file that fits the machine");
+		refuse_memory(composer);
 		return NULL;
 	}
 	node->type = (uint8_t)type;
@@ -123,14 +126,13 @@ static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
 	if (node == NULL)
 		return false;
 	if (event->data.scalar.length > UINT32_MAX)
-		return tree_refuse(composer, node->line, "a scalar of over 4 GB", "a short text");
+		return tree_refuse(composer, node->line, "a text of more than 4 GB");
 	node->length = (uint32_t)event->data.scalar.length;
 	node->text = scalar_keep(composer, event->data.scalar.value, node->length);
 	if (anchor != NULL)
 		anchor = tree_keep(composer, anchor, strlen(anchor));
 	if (node->text == NULL || (anchor == NULL && event->data.scalar.anchor != NULL))
-		return tree_refuse(composer, node->line, "no memory left",
-				   "a file that fits the machine");
+		return refuse_memory(composer);
 	return define_anchor(composer, anchor, node);
 }
 
@@ -145,14 +147,13 @@ static bool open_collection(struct composer *composer, const yaml_event_t *event
 	if (node == NULL)
 		return false;
 	if (composer->depth == MAX_DEPTH)
-		return tree_refuse(composer, node->line, "deep nesting", "at most 16 levels");
+		return tree_refuse(composer, node->line, TREE_TOO_DEEP);
 	open = &composer->open[composer->depth++];
 	*open = (struct open_node){.node = node};
 	if (anchor == NULL)
 		return true;
 	open->anchor = tree_keep(composer, anchor, strlen((const char *)anchor));
-	return open->anchor != NULL ||
-	       tree_refuse(composer, node->line, "no memory left", "a file that fits the machine");
+	return open->anchor != NULL || refuse_memory(composer);
 }
 
 static bool close_collection(struct composer *composer) {
@@ -160,6 +161,16 @@ static bool close_collection(struct composer *composer) {
 
 	open->node->length = open->node->type == NODE_MAP ? open->children / 2 : open->children;
 	return define_anchor(composer, open->anchor, open->node);
+}
+
+/* An alias inside of its own anchor's value is refused, too. */
+static bool refuse_alias(struct composer *composer, uint32_t line, const char *name) {
+	char quoted[256];
+
+	errors_quote(name, strlen(name), quoted, sizeof(quoted));
+	errors_say(composer->errors, line, NULL,
+		   "the alias %s has no anchor (&) on a complete value before it", quoted);
+	return false;
 }
 
 static bool add_alias(struct composer *composer, const yaml_event_t *event) {
@@ -174,9 +185,7 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 			node->target = composer->anchors[i].node;
 		return node != NULL;
 	}
-	return tree_refuse(composer, line_of(composer, event),
-			   "an alias without an anchor before it",
-			   "an alias of a value that is complete");
+	return refuse_alias(composer, line_of(composer, event), name);
 }
 
 /* A tag could give "12" another type than that of its key, so tags are refused. */
@@ -195,13 +204,13 @@ static bool has_tag(const yaml_event_t *event) {
 /* Returns false at the end of the stream and after an error. */
 static bool add_event(struct composer *composer, const yaml_event_t *event) {
 	if (has_tag(event))
-		return tree_refuse(composer, line_of(composer, event), "a YAML tag",
-				   "values without tags");
+		return tree_refuse(composer, line_of(composer, event),
+				   "YAML tags such as !!str are not allowed");
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		return composer->tree->root == NULL ||
-		       tree_refuse(composer, line_of(composer, event), "a second document",
-				   "one document");
+		       tree_refuse(composer, line_of(composer, event),
+				   "a second YAML document begins here, allowed: one document");
 	case YAML_SCALAR_EVENT: return add_scalar(composer, event);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT: return open_collection(composer, event);
@@ -210,25 +219,25 @@ static bool add_event(struct composer *composer, const yaml_event_t *event) {
 	case YAML_ALIAS_EVENT: return add_alias(composer, event);
 	case YAML_STREAM_END_EVENT:
 		if (composer->tree->root == NULL)
-			tree_refuse(composer, composer->first_line, "an empty file",
-				    "the keys of a service group");
+			tree_refuse(composer, composer->first_line,
+				    "the file is empty; it needs the keys of a service group");
 		return false;
 	default: return true;
 	}
 }
 
 static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser) {
-	char found[200];
+	char text[200];
 	size_t line = parser->problem_mark.line;
 
 	/* the byte reader knows an offset only; the last scanned line is the nearest */
 	if (parser->error == YAML_READER_ERROR)
 		line = parser->mark.line;
-	snprintf(found, sizeof(found), "invalid YAML (%s%s%s)",
+	snprintf(text, sizeof(text), "invalid YAML: %s%s%s",
 		 parser->problem != NULL ? parser->problem : "no memory left",
-		 parser->context != NULL ? ", " : "",
+		 parser->context != NULL ? " " : "",
 		 parser->context != NULL ? parser->context : "");
-	tree_refuse(composer, (uint32_t)line + composer->first_line, found, "YAML 1.1 in UTF-8");
+	tree_refuse(composer, (uint32_t)line + composer->first_line, text);
 }
 
 /* The size of a byte-order mark (YAML 1.1, 5.2), as some editors write it. libyaml counts it as a
@@ -252,8 +261,7 @@ bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
 
 	*tree = (struct tree){.arena = arena_new()};
 	if (tree->arena == NULL || !yaml_parser_initialize(&parser))
-		return tree_refuse(&composer, first, "no memory left",
-				   "a file that fits the machine");
+		return refuse_memory(&composer);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : "") + mark,
 				     size - mark);

@@ -9,6 +9,8 @@
 #include "model/arena.h"
 #include "model/errors.h"
 
+#define TREE_TOO_DEEP "maps and lists in more than 16 levels"
+
 enum node_type {
 	NODE_SCALAR,
 	NODE_LIST,

@@ -15,8 +15,8 @@ struct maker {
 
 static struct node *make(struct maker *m, json_t *value, unsigned depth);
 
-static struct node *refuse(struct maker *m, const char *found, const char *allowed) {
-	errors_add(m->errors, 0, NULL, found, allowed);
+static struct node *refuse_memory(struct maker *m) {
+	errors_add_no_memory(m->errors);
 	return NULL;
 }
 
@@ -24,7 +24,7 @@ static struct node *node_make(struct maker *m, enum node_type type) {
 	struct node *node = arena_alloc(m->tree->arena, 1, sizeof(*node));
 
 	if (node == NULL)
-		return refuse(m, "no memory left", "a request that fits the machine");
+		return refuse_memory(m);
 	node->type = (uint8_t)type;
 	m->tree->nodes++;
 	return node;
@@ -37,8 +37,7 @@ static struct node *make_text(struct maker *m, const char *text, size_t length) 
 		return NULL;
 	node->length = (uint32_t)length;
 	node->text = arena_text(m->tree->arena, text, length);
-	return node->text != NULL ? node
-				  : refuse(m, "no memory left", "a request that fits the machine");
+	return node->text != NULL ? node : refuse_memory(m);
 }
 
 static struct node *make_number(struct maker *m, json_t *value) {
@@ -93,8 +92,10 @@ static struct node *make_map(struct maker *m, json_t *value, unsigned depth) {
 static struct node *make(struct maker *m, json_t *value, unsigned depth) {
 	bool collection = json_is_array(value) || json_is_object(value);
 
-	if (collection && depth == DEEPEST)
-		return refuse(m, "deep nesting", "at most 16 levels");
+	if (collection && depth == DEEPEST) {
+		errors_say(m->errors, 0, NULL, TREE_TOO_DEEP);
+		return NULL;
+	}
 	if (json_is_array(value))
 		return make_list(m, value, depth + 1);
 	if (json_is_object(value))
@@ -113,7 +114,7 @@ bool tree_from_json(struct tree *tree, json_t *value, struct errors *errors) {
 
 	*tree = (struct tree){.arena = arena_new()};
 	if (tree->arena == NULL)
-		refuse(&m, "no memory left", "a request that fits the machine");
+		refuse_memory(&m);
 	else
 		tree->root = make(&m, value, 0);
 	return tree->root != NULL;

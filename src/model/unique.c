@@ -58,7 +58,7 @@ static void unique_report(const struct unique_entry *entry, const struct unique_
 	struct path steps[2 * UNIQUE_LISTS];
 	const struct path *holder = NULL;
 	struct path leaf = {.key = at->leaf};
-	char found[256], allowed[512], where[448];
+	char quoted[256], what[320];
 
 	while (value->type == NODE_ALIAS)
 		value = value->target;
@@ -68,18 +68,17 @@ static void unique_report(const struct unique_entry *entry, const struct unique_
 		holder = &steps[2 * i + 1];
 	}
 	leaf.up = holder;
-	errors_quote(value->text, value->length, found, sizeof(found) - 8);
-	strcat(found, " again");
-	errors_where(errors, first->node->line, entry->node->line, where, sizeof(where));
-	snprintf(allowed, sizeof(allowed), "it once (first %s)", where);
-	errors_add(errors, entry->node->line, at->leaf != NULL ? &leaf : holder, found, allowed);
+	errors_quote(value->text, value->length, quoted, sizeof(quoted));
+	snprintf(what, sizeof(what), "%s %.*s", at->what, (int)strlen(quoted) - 2, &quoted[1]);
+	errors_add_duplicate(errors, entry->node->line, at->leaf != NULL ? &leaf : holder, what,
+			     first->node->line);
 }
 
 void unique_finish(struct unique_set *set, struct errors *errors) {
 	size_t first = 0;
 
 	if (set->failed)
-		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add_no_memory(errors);
 	if (set->count > 0)
 		qsort(set->entries, set->count, sizeof(set->entries[0]), compare);
 	for (size_t k = 1; k < set->count; k++) {

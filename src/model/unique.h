@@ -16,6 +16,7 @@
 struct unique_path {
 	const char *lists[UNIQUE_LISTS];
 	const char *leaf; /* NULL: the list items are the values */
+	const char *what; /* one value, such as "channel" */
 };
 
 struct unique_entry {

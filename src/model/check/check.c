@@ -2,6 +2,7 @@
 /* Checks across the values of a service group, except for those of its modems. */
 #include "model/check/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,21 @@
 #include "model/layouts.h"
 #include "model/units.h"
 
+/* Appends to the IDs that messages list, and ".." once they are many. */
+static void add_known(struct id_map *map, uint64_t id) {
+	size_t used = strlen(map->known), size = sizeof(map->known);
+
+	if (used + 16 < size)
+		snprintf(map->known + used, size - used, "%s%" PRIu64, used > 0 ? ", " : "", id);
+	else if (used < size && map->known[used - 1] != '.')
+		snprintf(map->known + used, size - used, ", ..");
+}
+
 /* Maps the IDs of a list to indices and reports duplicates. If a `needed` list is missing, its IDs
  * are unknown; any other missing list is empty. Returns false if memory is short. */
 static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
-		    bool needed) {
-	struct unique_set ids = {.at = {.lists = {key}, .leaf = "id"}};
+		    const char *what, bool needed) {
+	struct unique_set ids = {.at = {.lists = {key}, .leaf = "id", .what = what}};
 	struct node *list = node_field(root, key);
 	size_t i = 0;
 
@@ -34,6 +45,8 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 
 		if (id != NULL && units_parse_integer(id->text, &number)) {
 			unique_add(&ids, &number, sizeof(number), node_present(holder, "id"), i, 0);
+			if (map->index[number] == ID_UNKNOWN)
+				add_known(map, number);
 			map->index[number] = (uint32_t)i;
 		} else {
 			map->complete = false;
@@ -72,15 +85,13 @@ static void all_check_ports(struct check *check, struct node *root) {
 /* `cores` requires a layout, and `downstream` must agree with the layout. */
 static void check_layout(struct check *check, const struct node *map) {
 	const struct thread_request *requested = &check->sg->threads.requested;
-	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
-	const struct node *node = node_present(map, "cores");
+	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "downstream"};
+	const struct check_context at = {check, map, &threads};
+	const struct node *node = node_present(map, "downstream");
 	enum downstream_layout downstream = layouts_downstream(requested->layout);
 
-	if (requested->layout == LAYOUT_NONE && node != NULL)
-		check_report(check, NULL, node->line, &path,
-			     "the name of a layout together with cores, or no cores");
-	node = node_present(map, "downstream");
-	path.key = "downstream";
+	if (requested->layout == LAYOUT_NONE && node_present(map, "cores") != NULL)
+		check_require(&at, "layout", "the name of a layout, as threads.cores is given");
 	if (requested->layout != LAYOUT_NONE && node != NULL &&
 	    check->sg->threads.downstream != downstream)
 		check_report(check, node, node->line, &path,
@@ -116,7 +127,8 @@ static void check_rphy(struct check *check, struct node *root) {
 		return; /* the reader refused one of them */
 	if (config->core_ip.family != config->rpd_ip.family)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
-			     "an address of the family of core_ip");
+			     config->core_ip.family == 4 ? "an IPv4 address, as core_ip is"
+							 : "an IPv6 address, as core_ip is");
 	else if (memcmp(&config->core_ip, &config->rpd_ip, sizeof(config->core_ip)) == 0)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "another address than core_ip");
@@ -138,8 +150,10 @@ static void check_library(struct check *check, const struct node *map, const str
 static void check_crypto(struct check *check, struct node *root) {
 	struct crypto_config *crypto = &check->sg->crypto;
 	const struct node *map = node_field(root, "crypto");
-	const struct node *node = node_present(map, "device");
-	struct path up = {.key = "crypto"}, path = {.up = &up, .key = "device"};
+	static const char example[] = "a crypto device such as crypto_aesni_mb0, with provider: "
+				      "cryptodev";
+	const struct path up = {.key = "crypto"};
+	const struct check_context at = {check, map, &up};
 
 	if (crypto->device != NULL && strcmp(crypto->device, CRYPTO_NO_DEVICE) == 0)
 		crypto->device = NULL;
@@ -149,14 +163,15 @@ static void check_crypto(struct check *check, struct node *root) {
 		check_library(check, map, &up);
 	else if (crypto->provider == CRYPTO_CRYPTODEV && crypto->device == NULL &&
 		 crypto_has_library())
-		check_report(check, node, node != NULL ? node->line : map->line, &path,
-			     "a crypto device such as crypto_aesni_mb0, with provider: cryptodev");
+		(node_present(map, "device") != NULL ? check_refuse : check_require)(&at, "device",
+										     example);
 	else if (crypto->provider != CRYPTO_CRYPTODEV && crypto->device != NULL)
-		check_report(check, node, node->line, &path, "none without provider: cryptodev");
+		check_refuse_without(&at, "device", "provider: cryptodev");
 }
 
 static void check_channels(struct check *check, struct node *root) {
-	struct unique_set sessions = {.at = {.lists = {"channels"}, .leaf = "session"}};
+	struct unique_set sessions = {
+		.at = {.lists = {"channels"}, .leaf = "session", .what = "session"}};
 	struct node *list = node_field(root, "channels");
 	size_t i = 0;
 
@@ -181,19 +196,20 @@ static void check_bonding_group(struct check *check, const struct node *map,
 				struct bonding_group *group, const struct path *up) {
 	struct path channels = {.up = up, .key = "channels"}, path = {.up = &channels};
 	struct node *list = node_field(map, "channels");
-	bool seen[SG_MAX_CHANNELS] = {false}, sound = true;
+	const struct node *seen[SG_MAX_CHANNELS] = {NULL};
+	bool sound = true;
 
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
 		uint32_t *channel = &group->channels[path.index];
 
-		if (!check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
+		if (!check_resolve(check, &check->channels, item, channel, &path, "channel")) {
 			sound = false;
-		} else if (seen[*channel]) {
-			check_report(check, item, item->line, &path, "each channel once");
+		} else if (seen[*channel] != NULL) {
+			check_duplicate(check, item, &path, "channel", seen[*channel]);
 			sound = false;
 		} else {
-			seen[*channel] = true;
+			seen[*channel] = item;
 		}
 		path.index++;
 	}
@@ -261,10 +277,11 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		.flows = CHECK_FLOWS,
 	};
 
-	if (map_ids(&check, &check.channels, root, "channels", true) &&
-	    map_ids(&check, &check.bonding_groups, root, "bonding_groups", true) &&
-	    map_ids(&check, &check.filter_groups, root, "filter_groups", false) &&
-	    map_ids(&check, &check.upstream_channels, root, "upstream_channels", false)) {
+	if (map_ids(&check, &check.channels, root, "channels", "channel", true) &&
+	    map_ids(&check, &check.bonding_groups, root, "bonding_groups", "bonding group", true) &&
+	    map_ids(&check, &check.filter_groups, root, "filter_groups", "filter group", false) &&
+	    map_ids(&check, &check.upstream_channels, root, "upstream_channels", "upstream channel",
+		    false)) {
 		all_check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);
@@ -272,7 +289,7 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		check_max_modems(&check, root);
 		check_lists(&check, root);
 	} else {
-		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add_no_memory(errors);
 	}
 	free(check.channels.index);
 	free(check.bonding_groups.index);

@@ -17,6 +17,7 @@ struct id_map {
 	uint32_t (*find)(const void *group, uint32_t id);
 	const void *group;
 	bool complete; /* all items have valid IDs, so a reference to an unknown ID is an error */
+	char known[64]; /* the first IDs of the file, such as "1, 10, 20", for messages */
 };
 
 #define ID_UNKNOWN UINT32_MAX
@@ -35,7 +36,8 @@ struct check {
  * reported, so that one error makes one line. */
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors);
 
-#define CHECK_FLOWS {.at = {.lists = {"modems", "service_flows"}, .leaf = "id"}}
+#define CHECK_FLOWS \
+	{.at = {.lists = {"modems", "service_flows"}, .leaf = "id", .what = "service flow"}}
 
 /* Checks the lists that `root` has. `check` has the ID maps, and CHECK_FLOWS as its flows. A
  * request with one object is checked as a list of one, with the ID maps of the group in service. */
@@ -51,7 +53,8 @@ uint64_t check_capacity(const struct service_group *sg, const struct bonding_gro
 
 /* Shared by the source files of the check. */
 
-/* Adds an error at `line` that quotes the value of `node`; NULL: it says "nothing". */
+/* Adds an error at `line` that quotes the value of `node`; NULL: the key is absent, and its default
+ * is not allowed. */
 void check_report(struct check *check, const struct node *node, uint32_t line,
 		  const struct path *path, const char *allowed);
 
@@ -66,8 +69,24 @@ struct check_context {
  * map's. */
 void check_refuse(const struct check_context *at, const char *key, const char *allowed);
 
+/* Reports that the map needs a key that it does not have. */
+void check_require(const struct check_context *at, const char *key, const char *needed);
+
+/* Reports a key of the map that has no meaning unless the map has `with`, such as "type: ofdma". */
+void check_refuse_without(const struct check_context *at, const char *key, const char *with);
+
+/* Reports that `node` at `path` repeats the value of `first`. `what` names one such value, such as
+ * "channel". */
+void check_duplicate(struct check *check, const struct node *node, const struct path *path,
+		     const char *what, const struct node *first);
+
+/* Reports that `node` at `path` refers to a `what` that does not exist in `where`, such as "in this
+ * file". */
+void check_no_such(struct check *check, const struct node *node, const struct path *path,
+		   const char *what, const char *where);
+
 /* Replaces the ID at `value` by its index. Returns false for an unknown ID, and if the map is
- * complete, reports that the ID must be that of `what`. */
+ * complete, reports that there is no such `what`. */
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
 		   uint32_t *value, const struct path *path, const char *what);
 

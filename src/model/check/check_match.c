@@ -9,13 +9,14 @@
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 
+/* Reports a criterion that the rule must not have. */
 static void refuse_part(struct check *check, const struct node *map, const char *key,
-			const struct path *up, const char *allowed) {
+			const struct path *up, const char *text) {
 	struct path path = {.up = up, .key = key};
 	struct node *part = node_present(map, key);
 
 	if (part != NULL)
-		check_report(check, part, part->line, &path, allowed);
+		errors_say(check->errors, part->line, &path, "%s", text);
 }
 
 static void check_llc(struct check *check, const struct node *map, const struct match *match,
@@ -23,16 +24,16 @@ static void check_llc(struct check *check, const struct node *map, const struct 
 	static const char *const parts[] = {
 		"source", "destination", "protocol", "tos", "source_ports", "destination_ports",
 	};
-	struct path path = {.up = up, .key = "ethertype"};
+	const struct check_context at = {check, map, up};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		refuse_part(check, map, parts[i], up, "nothing in a rule of family llc");
+		refuse_part(check, map, parts[i], up, "not allowed in a rule of family llc");
 	if (!match->has_ethertype)
-		check_report(check, NULL, map->line, &path, "an Ethernet type, such as 0x86dd");
+		check_require(&at, "ethertype", "an Ethernet type such as 0x86dd");
 	else if (vlan_is_tag(match->ethertype))
-		refuse_part(check, map, "ethertype", up,
-			    "a type other than that of a VLAN tag, as tagged frames are "
-			    "dropped before the rules");
+		check_refuse(&at, "ethertype",
+			     "another type than that of a VLAN tag, as tagged frames are dropped "
+			     "before the rules");
 }
 
 static void check_prefix(struct check *check, const struct node *map, const char *key,
@@ -52,6 +53,7 @@ static void check_prefix(struct check *check, const struct node *map, const char
 static void match_check_destination(struct check *check, const struct node *map,
 				    const struct ip_prefix *p, const struct path *up) {
 	static const uint8_t broadcast[4] = {255, 255, 255, 255};
+	const struct check_context at = {check, map, up};
 	const uint8_t *bytes = p->address.bytes;
 	bool never;
 
@@ -63,21 +65,22 @@ static void match_check_destination(struct check *check, const struct node *map,
 	else
 		never = p->length >= 8 && bytes[0] == 0xff;
 	if (never)
-		refuse_part(check, map, "destination", up,
-			    "no multicast or broadcast address, as such packets are dropped "
-			    "before the rules");
+		check_refuse(&at, "destination",
+			     "unicast addresses, as multicast and broadcast packets are dropped "
+			     "before the rules");
 }
 
 static void match_check_ports(struct check *check, const struct node *map,
 			      const struct match *match, const struct path *up) {
+	static const char text[] = "allowed only with protocol tcp or udp, or without a protocol";
 	bool protocol_known = node_present(map, "protocol") == NULL || node_field(map, "protocol");
 
 	if (!protocol_known || !match->has_protocol)
 		return;
 	if (match->protocol == PROTOCOL_TCP || match->protocol == PROTOCOL_UDP)
 		return;
-	refuse_part(check, map, "source_ports", up, "ports only with tcp, udp or no protocol");
-	refuse_part(check, map, "destination_ports", up, "ports only with tcp, udp or no protocol");
+	refuse_part(check, map, "source_ports", up, text);
+	refuse_part(check, map, "destination_ports", up, text);
 }
 
 void check_match(struct check *check, const struct node *map, struct match *match,
@@ -90,7 +93,7 @@ void check_match(struct check *check, const struct node *map, struct match *matc
 		check_llc(check, map, match, path);
 		return;
 	}
-	refuse_part(check, map, "ethertype", path, "an Ethernet type in rules of family llc only");
+	refuse_part(check, map, "ethertype", path, "allowed only in a rule of family llc");
 	check_prefix(check, map, "source", &match->source, family, path);
 	check_prefix(check, map, "destination", &match->destination, family, path);
 	match_check_destination(check, map, &match->destination, path);

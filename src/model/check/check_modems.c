@@ -18,7 +18,10 @@ struct modem_check {
 	struct unique_set addresses;
 	struct unique_set dsids;
 	/* by SAID: the first association with it */
-	const struct security_association **associations;
+	struct first_association {
+		const struct security_association *values;
+		uint32_t line;
+	} *associations;
 };
 
 static void check_addresses(struct modem_check *modems, const struct node *map,
@@ -46,11 +49,14 @@ static void check_filter_references(struct modem_check *modems, const struct nod
 		uint32_t *group = &modem->filter_groups[path.index];
 
 		if (!check_resolve(check, &check->filter_groups, item, group, &path,
-				   "a filter group"))
+				   "filter group"))
 			*group = ID_UNKNOWN;
+		const struct node *earlier = list->first;
+
 		for (size_t k = 0; k < path.index && *group != ID_UNKNOWN; k++) {
 			if (modem->filter_groups[k] == *group)
-				check_report(check, item, item->line, &path, "each group once");
+				check_duplicate(check, item, &path, "filter group", earlier);
+			earlier = earlier->next;
 		}
 		path.index++;
 	}
@@ -69,16 +75,22 @@ bool check_same_association(const struct security_association *a,
 /* A frame names its key by its SAID alone (SEC), so one SAID has one set of values. */
 static void check_shared_said(struct modem_check *modems, const struct node *map,
 			      const struct security_association *own, const struct path *up) {
-	const struct security_association **first = &modems->associations[own->said];
+	struct first_association *first = &modems->associations[own->said];
 	struct path path = {.up = up, .key = "said"};
-	struct node *said = node_present(map, "said");
+	uint32_t line = node_present(map, "said")->line;
+	char where[ERRORS_WHERE_SIZE];
 
-	if (*first == NULL)
-		*first = own;
-	else if (!check_same_association(*first, own))
-		check_report(modems->check, said, said->line, &path,
-			     "a said of its own, or the same keys, ivs, cipher and key_sequence "
-			     "as the modems that share it");
+	if (first->values == NULL) {
+		*first = (struct first_association){own, line};
+		return;
+	}
+	if (check_same_association(first->values, own))
+		return;
+	errors_where(modems->check->errors, first->line, line, where, sizeof(where));
+	errors_say(modems->check->errors, line, &path,
+		   "said %u has another key, iv, cipher or key_sequence %s; use another said, or "
+		   "the same values",
+		   own->said, where);
 }
 
 struct secret {
@@ -90,12 +102,12 @@ struct secret {
 
 static void report_no_secret(struct check *check, const struct node *map, const struct secret *s,
 			     const struct path *path) {
-	char allowed[ALLOWED_SIZE];
+	char needed[ALLOWED_SIZE];
 
-	snprintf(allowed, sizeof(allowed), "%u hexadecimal digits, %s%s", 2 * s->bytes,
+	snprintf(needed, sizeof(needed), "%u hexadecimal digits, %s%s", 2 * s->bytes,
 		 s->beside != NULL ? "beside " : "or cipher: none",
 		 s->beside != NULL ? s->beside : "");
-	check_report(check, NULL, map->line, path, allowed);
+	errors_add_missing(check->errors, map->line, path, needed);
 }
 
 /* The messages never quote a key, even if it has the length of another cipher. */
@@ -107,8 +119,8 @@ static void check_secret(struct check *check, const struct node *map, const stru
 
 	if (cipher == CIPHER_NONE) {
 		if (s->beside != NULL && value != NULL)
-			errors_add(check->errors, own->line, &path, "a value",
-				   "nothing with cipher: none");
+			errors_say(check->errors, own->line, &path,
+				   "not allowed with cipher: none");
 		return;
 	}
 	if (own == NULL) {
@@ -133,15 +145,14 @@ static void check_security(struct check *check, const struct node *map,
 		{"next_iv", "next_key", iv},
 	};
 	struct path security = {.up = up, .key = "security"};
-	struct path use = {.up = &security, .key = "use_next_key"};
+	const struct check_context at = {check, map, &security};
 
 	if (map == NULL || !node_is_valid(map, "cipher"))
 		return;
 	for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
 		check_secret(check, map, &secrets[i], sa->cipher, &security);
 	if (sa->use_next_key && !sa->has_next_key)
-		check_report(check, node_present(map, use.key), map->line, &use,
-			     "false, or true together with next_key");
+		check_refuse_without(&at, "use_next_key", "next_key");
 }
 
 static void check_association(struct modem_check *modems, const struct node *map,
@@ -165,7 +176,7 @@ static void resolve_bonding_group(struct check *check, const struct node *map, u
 	struct node *node = node_present(map, "bonding_group");
 
 	if (node == NULL ||
-	    !check_resolve(check, &check->bonding_groups, node, group, &path, "a bonding group"))
+	    !check_resolve(check, &check->bonding_groups, node, group, &path, "bonding group"))
 		*group = ID_UNKNOWN;
 }
 
@@ -177,15 +188,13 @@ static bool is_bonded(const struct service_group *sg, const struct service_flow 
 
 static void check_state(struct check *check, const struct node *map,
 			const struct service_flow *flow, bool first, const struct path *up) {
-	struct path state = {.up = up, .key = "state"}, dsid = {.up = up, .key = "dsid"};
-	struct node *given = node_present(map, "state");
+	const struct check_context at = {check, map, up};
 
 	if (first && !flow->active)
-		check_report(check, given, given->line, &state,
-			     "active: the first flow carries packets that match no classifier");
+		check_refuse(&at, "state",
+			     "active, as the first flow carries packets that match no classifier");
 	if (flow->active && is_bonded(check->sg, flow) && node_present(map, "dsid") == NULL)
-		check_report(check, NULL, map->line, &dsid,
-			     "a DSID: the bonding group has several channels");
+		check_require(&at, "dsid", "a DSID, as the bonding group has several channels");
 }
 
 static void check_flow(struct modem_check *modems, const struct node *map,
@@ -236,8 +245,7 @@ static void resolve_flow(struct modem_check *modems, const struct node *map,
 	while (i < modem->service_flow_count && modem->service_flows[i].id != classifier->flow)
 		i++;
 	if (i == modem->service_flow_count || !modem->service_flows[i].active)
-		check_report(modems->check, node, node->line, &path,
-			     "the id of an active service flow of this modem");
+		check_no_such(modems->check, node, &path, "active service flow", "of this modem");
 	else
 		classifier->flow = (uint32_t)i;
 }
@@ -293,17 +301,18 @@ static void modems_check_modem(struct modem_check *modems, const struct node *ma
 void check_modems(struct check *check, struct node *root) {
 	struct modem_check modems = {
 		.check = check,
-		.macs = {.at = {.lists = {"modems"}, .leaf = "mac"}},
-		.addresses = {.at = {.lists = {"modems", "addresses"}}},
-		.dsids = {.at = {.lists = {"modems", "service_flows"}, .leaf = "dsid"}},
+		.macs = {.at = {.lists = {"modems"}, .leaf = "mac", .what = "MAC address"}},
+		.addresses = {.at = {.lists = {"modems", "addresses"}, .what = "address"}},
+		.dsids = {.at = {.lists = {"modems", "service_flows"},
+				 .leaf = "dsid",
+				 .what = "DSID"}},
 		.associations = calloc(SG_MAX_SAID + 1, sizeof(*modems.associations)),
 	};
 	struct path list_path = {.key = "modems"}, path = {.up = &list_path};
 	struct node *list = node_field(root, "modems");
 
 	if (modems.associations == NULL) {
-		errors_add(check->errors, 1, NULL, "no memory left",
-			   "a file that fits the machine");
+		errors_add_no_memory(check->errors);
 		return;
 	}
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;

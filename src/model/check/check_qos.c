@@ -25,12 +25,9 @@ static void refuse_beyond(const struct check_context *at, const char *key, const
 
 /* Reports a key that has no meaning without another one. */
 static void refuse_unused(const struct check_context *at, const char *key, const char *without) {
-	char allowed[TEXT_SIZE];
-
-	if (node_field(at->map, key) == NULL)
-		return; /* the key is absent, or the reader has reported its value */
-	snprintf(allowed, sizeof(allowed), "nothing without %s", without);
-	check_refuse(at, key, allowed);
+	/* otherwise the key is absent, or the reader has reported its value */
+	if (node_field(at->map, key) != NULL)
+		check_refuse_without(at, key, without);
 }
 
 static void check_burst(const struct check_context *at, const char *key, uint32_t *burst,
@@ -135,19 +132,11 @@ void check_flow_qos(struct check *check, const struct node *map, struct service_
 		refuse_unused(&at, "latency_target", "aqm: docsis-pie");
 }
 
-/* Describes a limit that is too low for the reserved rates: "at least 12 Mbps, the sum of ...". */
-static void describe_reserved(uint64_t reserved, char allowed[TEXT_SIZE]) {
-	char text[UNITS_TEXT_SIZE];
-
-	units_format_rate(reserved, text);
-	snprintf(allowed, TEXT_SIZE, "at least %s, the sum of its flows' min_reserved_rate", text);
-}
-
 void check_modem_qos(struct check *check, const struct node *map, struct modem *modem,
 		     const struct path *up) {
 	static const char key[] = "max_aggregate_rate";
 	struct check_context at = {check, map, up};
-	char allowed[TEXT_SIZE];
+	char allowed[TEXT_SIZE], text[UNITS_TEXT_SIZE];
 	uint64_t reserved = 0;
 
 	check_burst(&at, "max_aggregate_burst", &modem->aggregate_burst, key,
@@ -158,7 +147,8 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 	}
 	if (modem->aggregate_rate == 0 || reserved <= modem->aggregate_rate)
 		return;
-	describe_reserved(reserved, allowed);
+	units_format_rate(reserved, text);
+	snprintf(allowed, TEXT_SIZE, "at least %s, the sum of its flows' min_reserved_rate", text);
 	check_refuse(&at, key, allowed);
 }
 
@@ -179,12 +169,13 @@ static void report_overbooked(struct check *check, const struct node *map, uint6
 			      uint64_t reserved, size_t index) {
 	struct path groups = {.key = "bonding_groups"}, item = {.up = &groups, .index = index};
 	struct path path = {.up = &item, .key = "channels"};
-	char found[TEXT_SIZE], allowed[TEXT_SIZE], text[UNITS_TEXT_SIZE];
+	char rate[UNITS_TEXT_SIZE], needed[UNITS_TEXT_SIZE];
 
-	units_format_rate(capacity, text);
-	snprintf(found, sizeof(found), "channels of %s", text);
-	describe_reserved(reserved, allowed);
-	errors_add(check->errors, node_present(map, "channels")->line, &path, found, allowed);
+	units_format_rate(capacity, rate);
+	units_format_rate(reserved, needed);
+	errors_say(check->errors, node_present(map, "channels")->line, &path,
+		   "the channels have %s, but the flows on them reserve %s (min_reserved_rate)",
+		   rate, needed);
 }
 
 static void add_reserved(const struct modem *modem, uint64_t *reserved) {
@@ -203,8 +194,7 @@ void check_reserved(struct check *check, struct node *root) {
 	size_t i = 0;
 
 	if (reserved == NULL) {
-		errors_add(check->errors, 1, NULL, "no memory left",
-			   "a file that fits the machine");
+		errors_add_no_memory(check->errors);
 		return;
 	}
 	for (size_t m = 0; m < sg->modem_count; m++)

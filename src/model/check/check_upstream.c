@@ -23,16 +23,20 @@ static void check_memory(struct check *check, struct node *root) {
 	    config->pending >= config->modem_pending_limit)
 		return;
 	units_format_size(config->modem_pending_limit, size);
-	snprintf(allowed, sizeof(allowed), "at least %s, held_by_modem", size);
+	snprintf(allowed, sizeof(allowed), "at least %s, as held_by_modem has", size);
 	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
 }
 
 /* Packets of the R-PHY device identify their channel and kind by the session ID alone, so each
  * session ID must have one meaning. */
 static void check_sessions(struct check *check, struct node *root) {
-	static const struct unique_path data = {{"upstream_channels"}, "session"},
-					request = {{"upstream_channels"}, "request_session"},
-					ranging = {{"upstream_channels"}, "ranging_session"};
+	static const struct unique_path data = {{"upstream_channels"}, "session", "session"},
+					request = {{"upstream_channels"},
+						   "request_session",
+						   "session"},
+					ranging = {{"upstream_channels"},
+						   "ranging_session",
+						   "session"};
 	struct unique_set sessions = {.at = data};
 	struct node *list = node_field(root, "upstream_channels");
 	size_t index[UNIQUE_LISTS] = {0};
@@ -68,23 +72,23 @@ struct sid_path {
 };
 
 static void check_sid(struct upstream_check *upstream, const struct node *map,
-		      struct upstream_sid *sid, bool seen[SG_MAX_UPSTREAM_CHANNELS],
+		      struct upstream_sid *sid, const struct node *seen[SG_MAX_UPSTREAM_CHANNELS],
 		      const struct sid_path *at) {
 	static const struct unique_path list = {
-		{"modems", "upstream_service_flows", "sid_clusters", "sids"}, "sid"};
+		{"modems", "upstream_service_flows", "sid_clusters", "sids"}, "sid", "SID"};
 	struct path item = {.up = at->up, .index = at->index[UNIQUE_LISTS - 1]};
 	struct path path = {.up = &item, .key = "channel"};
 	struct check *check = upstream->check;
 	struct node *channel = node_present(map, "channel");
 
 	if (channel == NULL || !check_resolve(check, &check->upstream_channels, channel,
-					      &sid->channel, &path, "an upstream channel"))
+					      &sid->channel, &path, "upstream channel"))
 		return;
-	if (seen[sid->channel]) {
-		check_report(check, channel, channel->line, &path, "each channel once");
+	if (seen[sid->channel] != NULL) {
+		check_duplicate(check, channel, &path, "channel", seen[sid->channel]);
 		return;
 	}
-	seen[sid->channel] = true;
+	seen[sid->channel] = channel;
 	if (node_field(map, "sid") != NULL) {
 		const uint32_t value[] = {sid->channel, sid->sid};
 
@@ -99,7 +103,7 @@ static void check_cluster(struct upstream_check *upstream, const struct node *ma
 	struct path sids = {.up = up, .key = "sids"};
 	struct sid_path at = {.up = &sids, .index = {i, j, up->index}};
 	struct node *list = node_field(map, "sids");
-	bool seen[SG_MAX_UPSTREAM_CHANNELS] = {false};
+	const struct node *seen[SG_MAX_UPSTREAM_CHANNELS] = {NULL};
 	size_t *k = &at.index[UNIQUE_LISTS - 1];
 
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
@@ -116,24 +120,26 @@ static void check_clusters(struct upstream_check *upstream, const struct node *m
 	struct path id_path = {.up = &path, .key = "id"};
 	struct check *check = upstream->check;
 	struct node *list = node_field(map, "sid_clusters");
-	bool seen[SG_MAX_SID_CLUSTERS] = {false};
+	const struct node *seen[SG_MAX_SID_CLUSTERS] = {NULL};
 
 	if (list == NULL)
 		return;
 	if (node_is_valid(map, "segment_header") && !flow->segment_header &&
 	    flow->cluster_count != 1)
-		check_report(check, list, node_present(map, "sid_clusters")->line, &clusters,
-			     "one SID cluster without segment headers");
+		errors_say(check->errors, node_present(map, "sid_clusters")->line, &clusters,
+			   "found %zu SID clusters, allowed: one, as segment_header is false",
+			   flow->cluster_count);
 	for (struct node *item = list->first; item != NULL; item = item->next) {
 		const struct node *holder = node_resolve(item);
 		const struct node *id = node_present(holder, "id");
 		const struct sid_cluster *cluster = &flow->clusters[path.index];
 
 		if (node_field(holder, "id") != NULL) {
-			if (seen[cluster->id])
-				check_report(check, id, id->line, &id_path,
-					     "each cluster of the flow once");
-			seen[cluster->id] = true;
+			if (seen[cluster->id] != NULL)
+				check_duplicate(check, id, &id_path, "SID cluster",
+						seen[cluster->id]);
+			else
+				seen[cluster->id] = id;
 		}
 		check_cluster(upstream, holder, cluster, i, up->index, &path);
 		path.index++;
@@ -142,7 +148,8 @@ static void check_clusters(struct upstream_check *upstream, const struct node *m
 
 static void upstream_check_modem(struct upstream_check *upstream, const struct node *map,
 				 const struct modem *modem, const struct path *up) {
-	static const struct unique_path at = {{"modems", "upstream_service_flows"}, "id"};
+	static const struct unique_path at = {
+		{"modems", "upstream_service_flows"}, "id", "service flow"};
 	struct path flows = {.up = up, .key = "upstream_service_flows"}, path = {.up = &flows};
 	struct node *list = node_field(map, "upstream_service_flows");
 	struct check *check = upstream->check;

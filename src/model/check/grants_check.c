@@ -43,9 +43,9 @@ static void check_kind(const struct check_context *p, enum upstream_type type) {
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (keys[i].of != type && node_field(p->map, keys[i].key) != NULL)
-			check_refuse(p, keys[i].key,
-				     type == UPSTREAM_OFDMA ? "nothing without type: sc-qam"
-							    : "nothing without type: ofdma");
+			check_refuse_without(p, keys[i].key,
+					     type == UPSTREAM_OFDMA ? "type: sc-qam"
+								    : "type: ofdma");
 	}
 }
 
@@ -92,9 +92,13 @@ static bool check_physical(const struct check_context *p, const struct upstream_
 }
 
 static void check_backoff(const struct check_context *p, uint8_t start, uint8_t end) {
-	if (node_is_valid(p->map, "backoff_start") && node_is_valid(p->map, "backoff_end") &&
-	    end < start)
-		check_refuse(p, "backoff_end", "at least backoff_start");
+	char allowed[TEXT_SIZE];
+
+	if (!node_is_valid(p->map, "backoff_start") || !node_is_valid(p->map, "backoff_end") ||
+	    end >= start)
+		return;
+	snprintf(allowed, sizeof(allowed), "at least %u, the backoff_start", start);
+	check_refuse(p, "backoff_end", allowed);
 }
 
 static void check_map_channels(struct check *check, const struct node *map,
@@ -105,12 +109,14 @@ static void check_map_channels(struct check *check, const struct node *map,
 	for (struct node *item = items != NULL ? items->first : NULL; item != NULL;
 	     item = item->next, path.index++) {
 		uint32_t id = g->map_channels[path.index];
+		const struct node *earlier = items->first;
 
-		if (!check_resolve(check, &check->channels, item, &id, &path, "a channel"))
+		if (!check_resolve(check, &check->channels, item, &id, &path, "channel"))
 			continue;
 		for (size_t i = 0; i < path.index; i++) {
 			if (g->map_channels[i] == g->map_channels[path.index])
-				check_report(check, item, item->line, &path, "each channel once");
+				check_duplicate(check, item, &path, "channel", earlier);
+			earlier = earlier->next;
 		}
 	}
 }
@@ -155,7 +161,7 @@ static void refuse_requests(const struct check_context *contention, uint32_t min
 }
 
 /* Checks that requests, a ranging region and a grant fit into one MAP. */
-static void check_regions(const struct check_context *channel,
+static void check_regions(const struct check_context *physical,
 			  const struct check_context *contention,
 			  const struct check_context *maintenance, const struct upstream_channel *c,
 			  const struct grants_times *t) {
@@ -167,9 +173,11 @@ static void check_regions(const struct check_context *channel,
 	if (c->type == UPSTREAM_SC_QAM)
 		grant += c->grants.physical.burst_minislots;
 	if (grant + k->request_minislots + 1 > t->minislots) {
-		check_refuse(
-			channel, "physical",
-			"minislots such that a MAP has enough for requests, ranging and 128 bytes");
+		errors_say(physical->check->errors, physical->map->line, physical->up,
+			   "a MAP has %u of these minislots, too few for requests, ranging and 128 "
+			   "bytes; "
+			   "make minislots smaller or upstream.scheduler.map_interval longer",
+			   t->minislots);
 		return;
 	}
 	rest = t->minislots - grant;
@@ -200,10 +208,13 @@ static void check_map(const struct channel_maps *p, const struct upstream_channe
 		return; /* the reader refused it */
 	t = grants_times_of(g, c);
 	if (t.minislots > max)
-		refuse_above(&p->channel, "physical",
-			     " minislots in upstream.scheduler.map_interval", max);
+		errors_say(p->channel.check->errors, p->physical.map->line, p->physical.up,
+			   "a MAP has %u of these minislots, allowed: at most %u; make minislots "
+			   "larger or "
+			   "upstream.scheduler.map_interval shorter",
+			   t.minislots, max);
 	else if (check_minislot(&p->channel, &p->physical, c, &t))
-		check_regions(&p->channel, &p->contention, &p->maintenance, c, &t);
+		check_regions(&p->physical, &p->contention, &p->maintenance, c, &t);
 }
 
 /* If the channel does not have the map, errors are reported at the channel's line. */
@@ -259,8 +270,10 @@ void grants_check_channel(struct check *check, const struct node *map,
 }
 
 void grants_add_sessions(struct check *check, struct node *root, struct unique_set *sessions) {
-	static const struct unique_path given = {{"upstream_channels"}, "map_session"},
-					by_id = {{"upstream_channels"}, "id"};
+	static const struct unique_path given = {{"upstream_channels"}, "map_session", "session"},
+					by_id = {{"upstream_channels"},
+						 "id",
+						 "default map_session of channel"};
 	struct node *list = node_field(root, "upstream_channels");
 	size_t index[UNIQUE_LISTS] = {0};
 

@@ -17,25 +17,26 @@
 /* The services `needed` require the key; for services outside of `known` it has no meaning. The
  * sets differ for keys with a default. */
 static void check_service(const struct check_context *p, enum upstream_scheduling scheduling) {
+	static const char unsolicited[] =
+		"scheduling: unsolicited-grant or unsolicited-grant-activity";
 	static const struct {
 		const char *key;
 		unsigned needed, known;
-		const char *of;
+		const char *with;
 	} keys[] = {
 		{"nominal_polling_interval", POLLING | OF(UNSOLICITED_GRANT_ACTIVITY),
 		 POLLING | OF(UNSOLICITED_GRANT_ACTIVITY),
-		 "nothing without scheduling by polling or unsolicited-grant-activity"},
+		 "scheduling: non-real-time-polling, real-time-polling or "
+		 "unsolicited-grant-activity"},
 		{"nominal_grant_interval", UNSOLICITED | OF(PROACTIVE_GRANT),
 		 UNSOLICITED | OF(PROACTIVE_GRANT),
-		 "nothing without scheduling by unsolicited or proactive grants"},
-		{"unsolicited_grant_size", UNSOLICITED, UNSOLICITED,
-		 "nothing without scheduling by unsolicited grants"},
-		{"grants_per_interval", 0, UNSOLICITED,
-		 "nothing without scheduling by unsolicited grants"},
+		 "scheduling: unsolicited-grant, unsolicited-grant-activity or proactive-grant"},
+		{"unsolicited_grant_size", UNSOLICITED, UNSOLICITED, unsolicited},
+		{"grants_per_interval", 0, UNSOLICITED, unsolicited},
 		{"active_timeout", 0, OF(UNSOLICITED_GRANT_ACTIVITY),
-		 "nothing without scheduling: unsolicited-grant-activity"},
+		 "scheduling: unsolicited-grant-activity"},
 		{"guaranteed_grant_rate", OF(PROACTIVE_GRANT), OF(PROACTIVE_GRANT),
-		 "nothing without scheduling: proactive-grant"},
+		 "scheduling: proactive-grant"},
 	};
 	unsigned own = 1u << scheduling;
 
@@ -43,21 +44,23 @@ static void check_service(const struct check_context *p, enum upstream_schedulin
 		const struct node *node = node_present(p->map, keys[i].key);
 
 		if (node == NULL && (keys[i].needed & own) != 0)
-			check_refuse(p, keys[i].key, "a value, which this scheduling needs");
+			check_require(p, keys[i].key, "a value, for this scheduling");
 		else if (node != NULL && (keys[i].known & own) == 0 &&
 			 node_is_valid(p->map, keys[i].key))
-			check_refuse(p, keys[i].key, keys[i].of);
+			check_refuse_without(p, keys[i].key, keys[i].with);
 	}
 }
 
 static void check_rates(const struct check_context *p, const struct flow_grants *g) {
-	if (!node_is_valid(p->map, "max_sustained_rate"))
+	static const char sustained[] = "max_sustained_rate";
+
+	if (!node_is_valid(p->map, sustained))
 		return;
 	if (g->sustained_rate == 0) {
 		if (g->traffic_burst != 0)
-			check_refuse(p, "max_traffic_burst", "nothing without max_sustained_rate");
+			check_refuse_without(p, "max_traffic_burst", sustained);
 		if (g->peak_rate != 0)
-			check_refuse(p, "peak_rate", "nothing without max_sustained_rate");
+			check_refuse_without(p, "peak_rate", sustained);
 		return;
 	}
 	if (g->peak_rate != 0 && g->peak_rate < g->sustained_rate)
@@ -99,9 +102,10 @@ static void check_times(const struct check_context *p, const struct upstream_ser
 	if (g->scheduling != SCHEDULING_PROACTIVE_GRANT)
 		return;
 	if (g->guaranteed_rate == 0 && node_field(p->map, "guaranteed_grant_rate") != NULL)
-		check_refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
+		check_refuse(p, "guaranteed_grant_rate", "a rate, for this scheduling");
 	if (g->grant_interval > GRANTS_PROACTIVE_MAX)
-		check_refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
+		check_refuse(p, "nominal_grant_interval",
+			     "at most 100 ms with scheduling: proactive-grant");
 }
 
 void grants_check_flow(struct check *check, const struct node *map,

@@ -33,19 +33,21 @@ bool group_is_one(const struct node *root, struct errors *errors) {
 	const struct node *list;
 
 	if (root->type != NODE_MAP) {
-		errors_add(errors, root->line, NULL, "no map", "the keys of a service group");
+		errors_say(errors, root->line, NULL,
+			   "the file has no `KEY: VALUE` lines; it needs the keys of a service "
+			   "group");
 		return false;
 	}
 	list = node_present(root, path.key);
 	if (list != NULL)
-		errors_add(errors, list->line, &path, "a list of service groups",
-			   "the keys of one service group");
+		errors_say(errors, list->line, &path,
+			   "not allowed here: the file is that of one service group");
 	return list == NULL;
 }
 
 struct node *group_remove_key(struct node *root, const struct key *key, struct errors *errors) {
 	struct node **link = &root->first, *value = NULL;
-	const struct path path = {.key = key->name};
+	uint32_t first = 0;
 
 	while (*link != NULL) {
 		struct node *name = *link, *word = node_resolve(name);
@@ -55,9 +57,9 @@ struct node *group_remove_key(struct node *root, const struct key *key, struct e
 			continue;
 		}
 		if (value != NULL)
-			errors_add(errors, name->line, &path, "the key again", "it once");
+			reader_report_repeated(errors, name->line, NULL, key->name, first);
 		else
-			value = name->next;
+			first = name->line, value = name->next;
 		*link = name->next->next;
 		root->length--;
 	}

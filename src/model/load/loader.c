@@ -25,7 +25,7 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 	group_remove_key(tree->root, &server_metrics_key, errors);
 	sg->name = group_name_of(sg->arena, file);
 	if (sg->name == NULL)
-		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add_no_memory(errors);
 	group_read(sg, tree->root, errors, &visits);
 	placed = layouts_lines(sg, tree->root);
 	if (errors->total == 0)
@@ -40,7 +40,7 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 
 	*sg = (struct service_group){.arena = arena_new()};
 	if (sg->arena == NULL)
-		errors_add(&mistakes, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add_no_memory(&mistakes);
 	else if (tree_load(&tree, text, size, 1, &mistakes))
 		read_tree(&tree, name, sg, &mistakes);
 	if (sg->arena != NULL)

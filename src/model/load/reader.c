@@ -150,26 +150,36 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	}
 }
 
+static void describe_collection(const struct node *value, char *text, size_t size) {
+	const char *kind = value->type == NODE_LIST ? "list" : "map";
+
+	if (value->length == 0)
+		snprintf(text, size, "an empty %s", kind);
+	else
+		snprintf(text, size, "a %s of %u", kind, value->length);
+}
+
 void reader_refuse(struct reader *reader, struct node *node, const struct path *path,
 		   const struct key *key) {
 	char found[TEXT_SIZE], allowed[TEXT_SIZE];
 	struct node *value = node_resolve(node);
 
 	value->bad = true;
+	key_describe(key, allowed, sizeof(allowed));
+	if (value->type == NODE_SCALAR && value->length == 0) {
+		errors_say(reader->errors, node->line, path, "no value; needed: %s", allowed);
+		return;
+	}
 	if (value->type == NODE_SCALAR)
 		key_describe_found(key, value->text, value->length, found, sizeof(found));
 	else
-		snprintf(found, sizeof(found), "a %s of %u",
-			 value->type == NODE_LIST ? "list" : "map", value->length);
-	key_describe(key, allowed, sizeof(allowed));
+		describe_collection(value, found, sizeof(found));
 	errors_add(reader->errors, node->line, path, found, allowed);
 }
 
-/* Reports one error, then stops reading. */
-static void stop(struct reader *reader, const struct node *node, const struct path *path,
-		 const char *found, const char *allowed) {
+static void stop_without_memory(struct reader *reader) {
 	if (!reader->stopped)
-		errors_add(reader->errors, node->line, path, found, allowed);
+		errors_add_no_memory(reader->errors);
 	reader->stopped = true;
 }
 
@@ -181,41 +191,39 @@ static void read_default(struct reader *reader, const struct key *key, void *obj
 	if (key->kind == KIND_MAP)
 		reader_read(reader, key->keys, &nothing, (char *)object + key->offset);
 	else if (key->fallback != NULL && !parse_scalar(reader, key, key->fallback, object))
-		stop(reader, &nothing, NULL, "no memory left", "a file that fits the machine");
+		stop_without_memory(reader);
 }
 
 static void report_missing(struct reader *reader, const struct node *map, const struct path *up,
 			   const struct key *key) {
 	struct path path = {.up = up, .key = key->name};
-	char allowed[TEXT_SIZE];
+	char needed[TEXT_SIZE];
 
-	key_describe(key, allowed, sizeof(allowed));
-	errors_add(reader->errors, map->line, &path, "nothing", allowed);
+	key_describe(key, needed, sizeof(needed));
+	errors_add_missing(reader->errors, map->line, &path, needed);
 }
 
 static void report_unknown(struct reader *reader, struct node *name, const struct path *up,
 			   const struct key *keys) {
 	const struct node *word = node_resolve(name);
-	char found[TEXT_SIZE] = "a list or map as a key", quoted[TEXT_SIZE];
-	char allowed[TEXT_SIZE], known[TEXT_SIZE];
-	struct path path = {.up = up, .key = "?"};
-	const char *nearest = NULL;
+	char quoted[TEXT_SIZE], known[2 * TEXT_SIZE];
+	const char *nearest;
 
-	if (word->type == NODE_SCALAR && keys_have_secrets(keys) &&
-	    word->length >= SECRET_MIN_LENGTH) {
-		snprintf(found, sizeof(found), "an unknown key of %u characters", word->length);
-	} else if (word->type == NODE_SCALAR) {
-		path.key = word->text;
+	if (word->type != NODE_SCALAR) {
+		errors_say(reader->errors, name->line, up, "a list or map is the name of a key");
+		return;
+	}
+	if (keys_have_secrets(keys) && word->length >= SECRET_MIN_LENGTH) {
+		snprintf(quoted, sizeof(quoted), "of %u characters", word->length);
+		nearest = NULL;
+	} else {
 		errors_quote(word->text, word->length, quoted, sizeof(quoted));
-		snprintf(found, sizeof(found), "unknown key %.400s", quoted);
 		nearest = keys_nearest(keys, word->text);
 	}
 	keys_list(keys, known, sizeof(known));
-	if (nearest != NULL)
-		snprintf(allowed, sizeof(allowed), "did you mean \"%s\"?", nearest);
-	else
-		snprintf(allowed, sizeof(allowed), "%.400s", known);
-	errors_add(reader->errors, name->line, &path, found, allowed);
+	errors_say(reader->errors, name->line, up, "unknown key %s; %s%s%s", quoted,
+		   nearest != NULL ? "did you mean \"" : "allowed: ",
+		   nearest != NULL ? nearest : known, nearest != NULL ? "\"?" : "");
 }
 
 static const struct key *find_key(const struct key *keys, struct node *name) {
@@ -228,21 +236,37 @@ static const struct key *find_key(const struct key *keys, struct node *name) {
 	return keys->name != NULL ? keys : NULL;
 }
 
+/* The line of the first name in the map that is this key. */
+static uint32_t first_line(const struct key *keys, const struct node *map, const struct key *key) {
+	struct node *name = map->first;
+
+	while (find_key(keys, name) != key)
+		name = name->next->next;
+	return name->line;
+}
+
+void reader_report_repeated(struct errors *errors, uint32_t line, const struct path *up,
+			    const char *key, uint32_t first) {
+	char what[TEXT_SIZE];
+
+	snprintf(what, sizeof(what), "key \"%s\"", key);
+	errors_add_duplicate(errors, line, up, what, first);
+}
+
 /* The key of this name; NULL, after a report, if it is unknown or repeated. */
-static const struct key *read_name(struct reader *reader, const struct key *keys, struct node *name,
-				   uint64_t *given, const struct path *up) {
+static const struct key *read_name(struct reader *reader, const struct key *keys, struct node *map,
+				   struct node *name, uint64_t *given, const struct path *up) {
 	const struct key *key = find_key(keys, name);
-	struct path path = {.up = up};
 	uint64_t bit;
 
 	if (key == NULL) {
 		report_unknown(reader, name, up, keys);
 		return NULL;
 	}
-	path.key = key->name;
 	bit = UINT64_C(1) << (key - keys);
 	if ((*given & bit) != 0) {
-		errors_add(reader->errors, name->line, &path, "the key again", "it once");
+		reader_report_repeated(reader->errors, name->line, up, key->name,
+				       first_line(keys, map, key));
 		return NULL;
 	}
 	*given |= bit;
@@ -254,7 +278,7 @@ static void check_names(struct reader *reader, const struct key *keys, struct no
 	uint64_t given = 0;
 
 	for (struct node *name = map->first; name != NULL; name = name->next->next) {
-		const struct key *key = read_name(reader, keys, name, &given, up);
+		const struct key *key = read_name(reader, keys, map, name, &given, up);
 		struct node *value = node_resolve(name->next);
 		struct path path = {.up = up};
 
@@ -277,7 +301,7 @@ static void read_map(struct reader *reader, const struct key *keys, struct node 
 	uint64_t given = 0;
 
 	for (struct node *name = map->first; name != NULL; name = name->next->next) {
-		const struct key *key = read_name(reader, keys, name, &given, up);
+		const struct key *key = read_name(reader, keys, map, name, &given, up);
 		struct path path = {.up = up};
 
 		if (key == NULL)
@@ -324,7 +348,7 @@ static void read_cores(struct reader *reader, const struct key *key, struct node
 	}
 	numbers = arena_alloc(reader->arena, cores.count, sizeof(numbers[0]));
 	if (numbers == NULL) {
-		stop(reader, node, path, "no memory left", "a file that fits the machine");
+		stop_without_memory(reader);
 		return;
 	}
 	memcpy(numbers, cores.number, cores.count * sizeof(numbers[0]));
@@ -345,7 +369,7 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	if (!key->fixed) {
 		items = arena_alloc(reader->arena, list->length, key->size);
 		if (items == NULL) {
-			stop(reader, node, path, "no memory left", "a file that fits the machine");
+			stop_without_memory(reader);
 			return;
 		}
 		memcpy((char *)object + key->offset, &items, sizeof(items));
@@ -364,8 +388,10 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 	void *field = (char *)object + key->offset;
 
 	if (reader->visits == 0) {
-		stop(reader, node, path, "aliases that multiply",
-		     "20 million values through aliases");
+		if (!reader->stopped)
+			errors_say(reader->errors, node->line, path,
+				   "aliases repeat more than 20 million values");
+		reader->stopped = true;
 		return;
 	}
 	reader->visits--;

@@ -19,10 +19,6 @@
 /* One scope per item, and one per file of its own. */
 _Static_assert(2 * SERVER_MAX_GROUPS <= ERRORS_SCOPES, "the scopes of all groups");
 
-static void refuse_memory(struct errors *errors) {
-	errors_add(errors, 1, NULL, NO_MEMORY, FITS);
-}
-
 /* Merges all maps with keys of the group into one; NULL after an error that leaves none. */
 static struct node *put_together(struct group_reading *group) {
 	struct server_reader *server = group->server;
@@ -45,7 +41,7 @@ static struct node *put_together(struct group_reading *group) {
 	maps[count++] = server->shared;
 	root = merge_maps(group->reader.arena, service_group_keys, maps, count, group->item->line);
 	if (root == NULL)
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 	return root;
 }
 
@@ -77,7 +73,7 @@ static void use_device(struct server_reader *server, struct service_group *sg,
 		return;
 	port->device = device_text(server->config, sg, device);
 	if (port->device == NULL)
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 }
 
 /* Called after the group's own checks, whose messages refer to the devices in the file. */
@@ -137,7 +133,7 @@ static void read_group(struct server_reader *server, struct node *item, size_t i
 
 	group.sg->arena = arena_new();
 	if (group.sg->arena == NULL || group.reader.arena == NULL) {
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 	} else {
 		root = put_together(&group);
 		if (root != NULL && group.same)
@@ -173,7 +169,7 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	config->groups = calloc(list->length, sizeof(config->groups[0]));
 	server->conflicts = server_conflicts_new(config, list->length);
 	if (config->groups == NULL || server->conflicts == NULL) {
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 		return;
 	}
 	config->group_count = list->length;
@@ -222,7 +218,7 @@ static void read_server(struct server_reader *server, struct node *list) {
 	keys_of_all_groups(keys);
 	server->shared = merge_maps(server->tree.arena, keys, &server->tree.root, 1, 1);
 	if (server->shared == NULL) {
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 		return;
 	}
 	if (name != NULL)
@@ -245,14 +241,14 @@ static void read_one_group(struct server_reader *server) {
 
 	config->groups = calloc(1, sizeof(config->groups[0]));
 	if (config->groups == NULL) {
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 		return;
 	}
 	sg = config->groups;
 	config->group_count = 1;
 	sg->arena = arena_new();
 	if (sg->arena == NULL) {
-		refuse_memory(server->errors);
+		errors_add_no_memory(server->errors);
 		return;
 	}
 	sg->name = group_name_of(sg->arena, server->path);
@@ -279,7 +275,7 @@ static void read_file(struct server_reader *server) {
 	config->main_core = config->groups[0].threads.main_core;
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->name == NULL || config->groups[g].name == NULL)
-			refuse_memory(server->errors);
+			errors_add_no_memory(server->errors);
 	}
 }
 

@@ -16,7 +16,7 @@ static char *path_of(struct server_reader *server, const char *file) {
 	char *path = arena_alloc(server->tree.arena, folder + strlen(file) + 1, 1);
 
 	if (path == NULL) {
-		errors_add(server->errors, 1, NULL, NO_MEMORY, FITS);
+		errors_add_no_memory(server->errors);
 		return NULL;
 	}
 	memcpy(path, server->path, folder);
@@ -90,7 +90,7 @@ bool own_file_read(struct group_reading *group, struct node *value) {
 	}
 	text = files->read(files->context, path, server->bytes_left, &size);
 	if (text == NULL) {
-		file_report_error(server->errors, value->line, &key);
+		file_report_error(server->errors, value->line, &key, path);
 		return false;
 	}
 	good = load_own_tree(group, path, text, size);

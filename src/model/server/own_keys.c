@@ -140,5 +140,5 @@ void own_keys_read(struct server_reader *server) {
 	if (text != NULL)
 		config->metrics = strdup(text);
 	if (text != NULL && config->metrics == NULL)
-		errors_add(server->errors, 1, NULL, NO_MEMORY, FITS);
+		errors_add_no_memory(server->errors);
 }

@@ -52,7 +52,7 @@ const struct server_config *server_config_reload_text(struct load_cache **kept,
 	struct load_cache *before = *kept, *next = calloc(1, sizeof(*next));
 
 	if (next == NULL) {
-		fprintf(errors, "%s: file: found " NO_MEMORY ", allowed: " FITS "\n", source->name);
+		fprintf(errors, "%s: no memory left\n", source->name);
 		return NULL;
 	}
 	digest_text(&next->whole, source->name, strlen(source->name));

@@ -9,8 +9,8 @@
 #include "model/devices.h"
 #include "model/server/values.h"
 
-#define WHERE_SIZE 448
-#define ALLOWED_SIZE 768
+#define QUOTE_SIZE 256
+#define ALLOWED_SIZE 96
 
 struct group_lines {
 	bool read; /* without errors */
@@ -76,16 +76,14 @@ void server_conflicts_add(struct server_conflicts *conflicts, size_t index, stru
 static void check_id(const struct server_conflicts *conflicts, size_t g, struct errors *errors) {
 	static const struct path path = {.key = "service_group"};
 	const struct service_group *groups = conflicts->config->groups;
-	char found[32], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+	char what[48];
 
 	for (size_t h = 0; h < g; h++) {
 		if (!conflicts->lines[h].read || groups[h].id != groups[g].id)
 			continue;
-		snprintf(found, sizeof(found), "%" PRIu32 " again", groups[g].id);
-		errors_where(errors, conflicts->lines[h].id, conflicts->lines[g].id, where,
-			     sizeof(where));
-		snprintf(allowed, sizeof(allowed), "a number of its own (first %s)", where);
-		errors_add(errors, conflicts->lines[g].id, &path, found, allowed);
+		snprintf(what, sizeof(what), "service group %" PRIu32, groups[g].id);
+		errors_add_duplicate(errors, conflicts->lines[g].id, &path, what,
+				     conflicts->lines[h].id);
 		return;
 	}
 }
@@ -104,21 +102,22 @@ static void check_same_role(const struct port_pair *pair, const struct group_lin
 	struct path up = {.up = &ports, .key = device_role_name(pair->role)};
 	struct path device = {.up = &up, .key = "device"};
 	struct path queue_size = {.up = &up, .key = "queue_size"};
-	char found[256], quoted[256], allowed[ALLOWED_SIZE];
+	char found[QUOTE_SIZE], before[QUOTE_SIZE], allowed[ALLOWED_SIZE];
 
 	if (strcmp(device_arguments(pair->port->device), device_arguments(pair->before->device)) !=
 	    0) {
 		errors_quote(pair->port->device, strlen(pair->port->device), found, sizeof(found));
-		errors_quote(pair->before->device, strlen(pair->before->device), quoted,
-			     sizeof(quoted));
-		snprintf(allowed, sizeof(allowed), "%s, as service group %" PRIu32 " has it",
-			 quoted, pair->id_before);
-		errors_add(errors, lines->device[pair->role], &device, found, allowed);
+		errors_quote(pair->before->device, strlen(pair->before->device), before,
+			     sizeof(before));
+		errors_say(errors, lines->device[pair->role], &device,
+			   "found %s, but service group %" PRIu32
+			   " has %s; give the device the same arguments",
+			   found, pair->id_before, before);
 	} else if (pair->port->queue_size != pair->before->queue_size &&
 		   pair->port->queue_size != 0 && pair->before->queue_size != 0) {
 		snprintf(found, sizeof(found), "%" PRIu32, pair->port->queue_size);
 		snprintf(allowed, sizeof(allowed),
-			 "%" PRIu32 ", as service group %" PRIu32 " has it on this device",
+			 "%" PRIu32 ", as in service group %" PRIu32 ", which shares the device",
 			 pair->before->queue_size, pair->id_before);
 		errors_add(errors, lines->queue_size[pair->role], &queue_size, found, allowed);
 	}
@@ -129,18 +128,17 @@ static void check_pair(const struct port_pair *pair, const struct group_lines *l
 	struct path ports = {.key = "ports"};
 	struct path up = {.up = &ports, .key = device_role_name(pair->role)};
 	struct path path = {.up = &up, .key = "device"};
-	char found[256], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+	char quoted[QUOTE_SIZE], where[ERRORS_WHERE_SIZE];
 
 	if (pair->role == pair->role_before) {
 		check_same_role(pair, lines, errors);
 		return;
 	}
-	errors_quote(pair->port->device, strlen(pair->port->device), found, sizeof(found));
+	errors_quote(pair->port->device, strlen(pair->port->device), quoted, sizeof(quoted));
 	errors_where(errors, pair->line_before, lines->device[pair->role], where, sizeof(where));
-	snprintf(allowed, sizeof(allowed),
-		 "another device than ports.%s of service group %" PRIu32 " (%s)",
-		 device_role_name(pair->role_before), pair->id_before, where);
-	errors_add(errors, lines->device[pair->role], &path, found, allowed);
+	errors_say(errors, lines->device[pair->role], &path,
+		   "%s is ports.%s of service group %" PRIu32 " (%s), allowed: another device",
+		   quoted, device_role_name(pair->role_before), pair->id_before, where);
 }
 
 /* Compares a port of group `g` with the first earlier port that has its device. */

@@ -9,9 +9,6 @@
 #include "model/server_config.h"
 #include "model/tree.h"
 
-#define NO_MEMORY "no memory left"
-#define FITS "a file that fits the machine"
-
 struct server_reader {
 	struct server_config *config;
 	struct errors *errors;

@@ -11,8 +11,6 @@
 #include "model/server/sides.h"
 #include "model/units.h"
 
-#define WHERE_SIZE 448
-#define ALLOWED_SIZE 768
 #define VALUE_SIZE 17 /* an IP address with its family */
 #define TEXT_SIZE 64
 
@@ -28,16 +26,16 @@ enum value_kind {
 
 /* The path of a value in the file: list[i].key, or list[i].key[j] for addresses. */
 static const struct {
-	const char *list, *key;
+	const char *list, *key, *what;
 } kinds[VALUE_KINDS] = {
-	[VALUE_ADDRESS] = {"modems", "addresses"},
-	[VALUE_MAC] = {"modems", "mac"},
-	[VALUE_SESSION] = {"channels", "session"},
-	[VALUE_UPSTREAM_SESSIONS] = {"upstream_channels", "session"},
-	[VALUE_UPSTREAM_SESSIONS + 1] = {"upstream_channels", "request_session"},
-	[VALUE_UPSTREAM_SESSIONS + 2] = {"upstream_channels", "ranging_session"},
-	[VALUE_MAP_SESSION] = {"upstream_channels", "map_session"},
-	[VALUE_MAP_SESSION_BY_ID] = {"upstream_channels", "id"},
+	[VALUE_ADDRESS] = {"modems", "addresses", "address"},
+	[VALUE_MAC] = {"modems", "mac", "MAC address"},
+	[VALUE_SESSION] = {"channels", "session", "session"},
+	[VALUE_UPSTREAM_SESSIONS] = {"upstream_channels", "session", "session"},
+	[VALUE_UPSTREAM_SESSIONS + 1] = {"upstream_channels", "request_session", "session"},
+	[VALUE_UPSTREAM_SESSIONS + 2] = {"upstream_channels", "ranging_session", "session"},
+	[VALUE_MAP_SESSION] = {"upstream_channels", "map_session", "session"},
+	[VALUE_MAP_SESSION_BY_ID] = {"upstream_channels", "id", "default map_session"},
 };
 
 /* Sort key, most significant member first. Sessions of one side share one number range, so they
@@ -220,25 +218,22 @@ static void format_value(const struct value *value, char text[TEXT_SIZE]) {
 
 static void report_value(const struct values *values, const struct value *value,
 			 const struct value *first, struct errors *errors) {
-	const struct service_group *groups = values->groups, *sg = &groups[value->group];
+	const struct service_group *groups = values->groups;
 	enum side side = value->key.side;
-	const char *device = side_device(sg, side);
+	const char *device = side_device(&groups[value->group], side);
 	struct path list = {.key = kinds[value->kind].list};
 	struct path item = {.up = &list, .index = value->i};
 	struct path key = {.up = &item, .key = kinds[value->kind].key};
 	struct path element = {.up = &key, .index = value->j};
-	char text[TEXT_SIZE], found[128], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+	char text[TEXT_SIZE], where[ERRORS_WHERE_SIZE];
 
 	format_value(value, text);
-	snprintf(found, sizeof(found), "%s again in service group %" PRIu32, text, sg->id);
 	errors_where(errors, first->line, value->line, where, sizeof(where));
-	snprintf(allowed, sizeof(allowed),
-		 "it in one group of the port %.*s, or another %s (first in service group %" PRIu32
-		 " %s)",
-		 (int)strcspn(device, ","), device, side_separating_keys(side),
-		 groups[first->group].id, where);
-	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &element : &key, found,
-		   allowed);
+	errors_say(errors, value->line, value->kind == VALUE_ADDRESS ? &element : &key,
+		   "duplicate %s %s, first in service group %" PRIu32
+		   " %s; on port %.*s, such groups need another %s",
+		   kinds[value->kind].what, text, groups[first->group].id, where,
+		   (int)strcspn(device, ","), device, side_separating_keys(side));
 }
 
 /* Sets the sides in the keys of all values. Removes the values of groups that are alone on their
@@ -269,7 +264,7 @@ void values_check(struct values *values, struct errors *errors) {
 	size_t first = 0;
 
 	if (values->failed)
-		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add_no_memory(errors);
 	set_sides(values);
 	if (values->count > 0)
 		qsort(values->entries, values->count, sizeof(values->entries[0]), compare_values);

@@ -72,10 +72,10 @@ def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
     assert show.read(tmp_path / "sg.yaml") == show.read(tmp_path / "base.yaml")
     status, [line] = check(marked + "unknown: 1\n", tmp_path)
-    assert status != 0 and line.startswith(f"{len(BASE.splitlines()) + 1}: unknown: ")
+    assert status != 0 and line.startswith(f"{len(BASE.splitlines()) + 1}: unknown key ")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.message.split(": found")[0])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.message[:60])
 def test_error_is_one_line(case: Case, tmp_path: Path) -> None:
     text = apply_case(BASE, case)
     assert check(text, tmp_path) == (2, [case.message])

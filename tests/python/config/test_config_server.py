@@ -120,13 +120,12 @@ Change = Callable[[dict[str, Any]], object]
     [
         (
             lambda s: s.update(service_group=1),
-            'service_group: found unknown key "service_group", allowed: did you mean '
-            '"service_groups"?',
+            'unknown key "service_group"; did you mean "service_groups"?',
             True,
         ),
         (
             lambda s: s.update(service_groups=[]),
-            "service_groups: found a list of 0, allowed: a list of 1 to 64 maps",
+            "service_groups: found an empty list, allowed: a list of 1 to 64 maps",
             True,
         ),
         (
@@ -154,7 +153,7 @@ Change = Callable[[dict[str, Any]], object]
         ),
         (
             lambda s: s["service_groups"][1].pop("modems"),
-            "service_groups[1].modems: found nothing, allowed: a list of 1 to 65535 maps",
+            "service_groups[1].modems: missing; needed: a list of 1 to 65535 maps",
             False,
         ),
     ],

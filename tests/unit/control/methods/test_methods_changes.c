@@ -175,10 +175,7 @@ TEST(pipe_instead_of_file_is_refused) {
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	snprintf(params, sizeof(params), "{file: '%s'}", path);
-	snprintf(why, sizeof(why),
-		 "%s:1: file: found no readable file (Operation not supported), allowed: a YAML "
-		 "file of at most 1 GiB",
-		 path);
+	snprintf(why, sizeof(why), "%s: cannot read the file: not a regular file", path);
 	snprintf(reload_why, sizeof(reload_why), "%s: 1 mistake, nothing was changed: %s", path,
 		 why);
 	expect_error("group.add", params, RPC_REFUSED, why);

@@ -353,7 +353,8 @@ TEST(messages_equal_those_of_a_first_load) {
 	assert_non_null(strstr(s.messages, "first in service group 1"));
 	files[1].text = CHANNELS("2") "\n" BONDING "\nmodems: [" MODEM("1") "]\n";
 	expect_reload(&s, SERVER, files, NULL, 0); /* a modem of group 1 */
-	assert_non_null(strstr(s.messages, "modems[0].addresses[1]: found 2001:db8::1 again"));
+	assert_non_null(strstr(s.messages, "modems[0].addresses[1]: duplicate address 2001:db8::1, "
+					   "first in service group "));
 	files[1].text = "max_frame: 1\n" GROUP_FILE("2");
 	expect_reload(&s, SERVER, files, NULL, 0);
 	files[1].text = "a: [";
