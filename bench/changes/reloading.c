@@ -19,7 +19,7 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 	r->texts[1] = file_read_or_print(other, true, &r->sizes[1], stderr);
 	if (r->texts[0] == NULL || r->texts[1] == NULL)
 		return -1;
-	return reload_run(&r->reload) ? 0 : -1;
+	return reload_run(&r->reload, true) ? 0 : -1;
 }
 
 /* Writes one of the two contents into the file. Returns false after a message. */
@@ -53,7 +53,7 @@ static bool reload_once(struct reloading *r) {
 	bed_kind_set(r->bed, CHANGE_RELOAD);
 	start = monotonic_seconds();
 	work = stopwatch_work();
-	if (!reload_run(&r->reload))
+	if (!reload_run(&r->reload, true))
 		return false;
 	r->ms[r->count] = (monotonic_seconds() - start) * 1e3;
 	r->work_ms[r->count++] = (stopwatch_work() - work) * 1e3;

@@ -106,7 +106,7 @@ static void reload_if_requested(struct run *r) {
 	if (!process_reload)
 		return;
 	process_reload = 0; /* cleared before the file is read: a later signal reloads again */
-	reload_run(&r->reload);
+	reload_run(&r->reload, false);
 }
 
 static double serve(struct run *r) {

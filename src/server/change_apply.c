@@ -77,6 +77,8 @@ static void groups_apply(struct server_change *c) {
 	for (unsigned i = 0; i < c->count; i++) {
 		struct group_change *g = c->groups[i];
 
+		if (c->method != NULL)
+			unsaved_add(&c->server->unsaved, &g->group->live, &g->changes, c->method);
 		change_keys_apply(&g->keys, g->group, &g->changes);
 		live_changes_apply(&g->group->live, &g->changes);
 	}

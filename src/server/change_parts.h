@@ -45,6 +45,7 @@ struct group_change {
 
 struct server_change {
 	struct server *server;
+	const char *method; /* that requested it; NULL: a reload */
 	struct group_change *groups[SERVER_MAX_GROUPS];
 	unsigned count;
 	struct chain apply;

@@ -9,11 +9,13 @@
 #include "sharing/change.h"
 #include "upstream/change/change.h"
 
-struct server_change *server_change_open(struct server *s) {
+struct server_change *server_change_open(struct server *s, const char *method) {
 	struct server_change *c = calloc(1, sizeof(*c));
 
-	if (c != NULL)
+	if (c != NULL) {
 		c->server = s;
+		c->method = method;
+	}
 	return c;
 }
 
@@ -66,7 +68,9 @@ bool server_change_add(struct server_change *c, unsigned group, struct live_chan
 		       char why[LIVE_LINE]) {
 	struct group_change *g = calloc(1, sizeof(*g));
 
-	if (g == NULL) {
+	if (g == NULL ||
+	    (c->method != NULL && !unsaved_reserve(&c->server->unsaved, changes->count))) {
+		free(g);
 		snprintf(why, LIVE_LINE, "no memory left for a change");
 		return false;
 	}

@@ -75,8 +75,9 @@ void server_notify_applied(const struct server *s, const struct watched_change *
 void server_notify_retired(const struct server *s, const struct watched_change *w);
 void server_notify_reloaded(const struct server *s, const char *line);
 
-/* Returns NULL when memory is short. */
-struct server_change *server_change_open(struct server *s);
+/* Opens a change that `method`, a literal, requests for one group: its objects count as unsaved
+ * (unsaved.h). NULL: a reload, of any number of groups. Returns NULL when memory is short. */
+struct server_change *server_change_open(struct server *s, const char *method);
 
 /* Prepares changes of the group in slot `group`. Takes ownership of `changes` and empties the list.
  * Returns false with one line in `why` if a change cannot be made. */

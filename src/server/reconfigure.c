@@ -16,6 +16,7 @@
 #include "server/group_lifecycle.h"
 #include "server/provider_change.h"
 #include "server/running.h"
+#include "server/undone.h"
 
 #define NOWHERE SERVER_MAX_GROUPS /* the group is not in service */
 
@@ -23,6 +24,7 @@
 struct reconfiguration {
 	struct server *server;
 	const struct server_config *next;
+	bool force; /* may undo unsaved changes */
 	struct server_change *change;
 	unsigned slots[SERVER_MAX_GROUPS]; /* slots of the groups of `next`, or NOWHERE */
 	/* by group of `next`: its differences; none if it is added */
@@ -120,6 +122,33 @@ static bool find_differences(struct reconfiguration *r) {
 	return true;
 }
 
+/* Refuses to undo unsaved changes. */
+static bool undoes_nothing(struct reconfiguration *r) {
+	const struct unsaved *unsaved = &r->server->unsaved;
+	struct undone undone = {0};
+	char text[RECONFIGURE_LINE];
+
+	if (r->force)
+		return true;
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		unsigned g = r->slots[n];
+
+		if (g == NOWHERE)
+			undone_add(&undone, unsaved_find_group(unsaved, r->next->groups[n].id));
+		else
+			undone_add_changes(&undone, unsaved, &r->server->groups[g].live,
+					   &r->differences[n]);
+	}
+	for (unsigned g = 0; g < r->server->group_count; g++) {
+		if (is_in_service(r->server, g) && !r->stays[g])
+			undone_add_group(&undone, unsaved, r->server->groups[g].sg->id);
+	}
+	if (undone.count == 0)
+		return true;
+	undone_text(&undone, text, sizeof(text));
+	return refuse(r, text);
+}
+
 /* The group of slot `g` after the reload; NULL if it does not change. */
 static const struct service_group *to_be(const struct reconfiguration *r, unsigned g) {
 	return r->to_be[g].sg.modems != NULL ? &r->to_be[g].sg : NULL;
@@ -175,10 +204,10 @@ static bool prepare(struct reconfiguration *r) {
 	};
 	bool good;
 
-	r->change = server_change_open(r->server);
+	r->change = server_change_open(r->server, NULL);
 	if (r->change == NULL)
 		return refuse(r, "no memory left for a change");
-	good = find_differences(r);
+	good = find_differences(r) && undoes_nothing(r);
 	for (size_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++) {
 		for (size_t n = 0; good && n < r->next->group_count; n++)
 			good = steps[step](r, n);
@@ -273,6 +302,7 @@ static void apply(struct reconfiguration *r) {
 	remove_departures(r, added);
 	apply_providers(r);
 	change_power(r);
+	unsaved_clear(&r->server->unsaved);
 	append_groups(r);
 }
 
@@ -289,7 +319,7 @@ static bool start_is_same(struct reconfiguration *r) {
 	return true;
 }
 
-bool server_reconfigure(struct server *s, const struct server_config *next,
+bool server_reconfigure(struct server *s, const struct server_config *next, bool force,
 			char line[RECONFIGURE_LINE]) {
 	struct reconfiguration *r = calloc(1, sizeof(*r));
 	bool good;
@@ -302,6 +332,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	}
 	r->server = s;
 	r->next = next;
+	r->force = force;
 	r->line = line;
 	r->providers_before = s->crypto.count;
 	server_changes_settle(s);

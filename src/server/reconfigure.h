@@ -5,12 +5,13 @@
 #include "model/server_config.h"
 #include "server/server.h"
 
-#define RECONFIGURE_LINE 512
+#define RECONFIGURE_LINE 768
 
 /*
  * Applies the differences: changes in groups that stay, groups to add, groups to remove. Groups are
- * matched by ID. `next` must be valid and need not outlive the call. Returns true with a summary in
- * `line`, or false with the reason; then nothing has changed.
+ * matched by ID. `next` must be valid and need not outlive the call. Without `force`, refuses to undo
+ * changes that requests have made (unsaved.h). Returns true with a summary in `line`, or false with
+ * the reason; then nothing has changed.
  */
-bool server_reconfigure(struct server *s, const struct server_config *next,
+bool server_reconfigure(struct server *s, const struct server_config *next, bool force,
 			char line[RECONFIGURE_LINE]);

@@ -65,7 +65,7 @@ static void report_errors(struct reload *r, const char *text) {
 		 mistakes, mistakes == 1 ? "" : "s", length, first);
 }
 
-static bool load_and_apply(struct reload *r) {
+static bool load_and_apply(struct reload *r, bool force) {
 	char *mistakes, text[RECONFIGURE_LINE];
 	const struct server_config *next = reload_load(r, &r->kept, r->path, &mistakes);
 	bool good;
@@ -76,7 +76,7 @@ static bool load_and_apply(struct reload *r) {
 		free(mistakes);
 		return false;
 	}
-	good = server_reconfigure(r->server, next, text);
+	good = server_reconfigure(r->server, next, force, text);
 	r->server->refused += !good;
 	server_config_release(&r->kept);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "reloaded: " : "", text);
@@ -88,11 +88,11 @@ static void notify_watcher(const struct reload *r, enum reload_stage stage) {
 		r->watcher(r->watcher_ctx, stage);
 }
 
-bool reload_run(struct reload *r) {
+bool reload_run(struct reload *r, bool force) {
 	bool good;
 
 	notify_watcher(r, RELOAD_BEGINS);
-	good = load_and_apply(r);
+	good = load_and_apply(r, force);
 	if (good)
 		server_notify_reloaded(r->server, r->line);
 	if (good)

@@ -38,9 +38,9 @@ const char *reload_first_line(const char *text, int *length);
 
 /*
  * Reads the file and applies it, then logs the result in one line, after the loader's lines on
- * errors. Called by the thread that launched the workers, while they run. Returns whether the file
+ * errors. Without `force`, refuses to undo changes that requests have made. Called by the thread that launched the workers, while they run. Returns whether the file
  * is in service now.
  */
-bool reload_run(struct reload *r);
+bool reload_run(struct reload *r, bool force);
 
 void reload_free(struct reload *r);

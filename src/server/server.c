@@ -241,6 +241,7 @@ void server_free(struct server *s) {
 		worker_free(&s->workers[w]);
 	free(s->workers);
 	server_quiet_free(s);
+	unsaved_clear(&s->unsaved);
 	if (s->config != NULL)
 		pthread_rwlock_destroy(&s->lock);
 	memset(s, 0, sizeof(*s));

@@ -27,6 +27,7 @@
 #include "server/ports.h"
 #include "server/served_group.h"
 #include "server/shares.h"
+#include "server/unsaved.h"
 #include "server/worker.h"
 
 /* Runs the rounds of workers that have no threads and advances time between them: a replay. */
@@ -101,6 +102,7 @@ struct server {
 	bool metrics_fixed; /* the same for the metrics endpoint */
 	struct umwait_limit umwait; /* the kernel's limit when idling was set last */
 	uint64_t idle_refused; /* idle kinds that were requested and are unavailable */
+	struct unsaved unsaved; /* changes that the configuration file does not have */
 	uint64_t refused; /* changes that were requested since the start and refused */
 	/* Applied changes that still retire, the oldest first; and the group that workers clean up
 	 * for them, NULL: none. See changes.h. */

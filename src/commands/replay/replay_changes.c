@@ -151,7 +151,7 @@ static void reload_file(struct replay_changes *c, const char *file, uint64_t beg
 	bool good;
 
 	c->reload.path = file;
-	good = reload_run(&c->reload); /* logs the result in one line */
+	good = reload_run(&c->reload, true); /* logs the result in one line */
 	c->refused += !good;
 	note_answer(c,
 		    json_pack("{s:s, s:o}", "file", file, good ? "result" : "error",

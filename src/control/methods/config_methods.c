@@ -28,6 +28,12 @@ const struct key config_get_result[] = {
 	 HELP("the configuration in service, with the keys of a server's file")},
 	{0},
 };
+const struct key config_reload_params[] = {
+	{.name = "force", BOOL, AT(struct config_reload_params, force), .fallback = "false",
+	 HELP("undo changes that requests made since the file was loaded or saved; otherwise "
+	      "the reload is refused if it would undo some")},
+	{0},
+};
 const struct key config_reload_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT,
 	 .example = "sg.yaml: reloaded: 6 channels changed",
@@ -116,9 +122,10 @@ json_t *config_get(struct rpc_call *call) {
 }
 
 json_t *config_reload(struct rpc_call *call) {
+	const struct config_reload_params *p = call->params;
 	const struct methods *m = call->service;
 
-	if (!reload_run(m->reload))
+	if (!reload_run(m->reload, p->force))
 		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
 	call->changed = true;
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));

@@ -12,7 +12,11 @@ struct config_get_params {
 extern const struct key config_get_params[], config_get_result[];
 json_t *config_get(struct rpc_call *call);
 
-extern const struct key config_reload_result[];
+struct config_reload_params {
+	bool force;
+};
+
+extern const struct key config_reload_params[], config_reload_result[];
 json_t *config_reload(struct rpc_call *call);
 
 extern const struct key config_refuse_result[];

@@ -73,13 +73,25 @@ static json_t *lifecycle_done(struct rpc_call *call) {
 	return json_pack("{s:I}", "generation", (json_int_t)subject_server(call)->generation);
 }
 
+/* Makes space for one more unsaved change. */
+static bool group_may_be_noted(const struct rpc_call *call, char why[LIVE_LINE]) {
+	if (unsaved_reserve(&subject_server(call)->unsaved, 1))
+		return true;
+	snprintf(why, LIVE_LINE, "no memory left for a change");
+	return false;
+}
+
 static bool add(struct rpc_call *call, const struct service_group *sg, char why[LIVE_LINE]) {
 	const struct live_group *groups[SERVER_MAX_GROUPS];
 	size_t count = subject_live_groups(call, groups);
 	unsigned group;
 
-	return live_port_conflicts_new(groups, count, sg, why) &&
-	       server_group_add(subject_server(call), sg, &group, why);
+	if (!live_port_conflicts_new(groups, count, sg, why) || !group_may_be_noted(call, why) ||
+	    !server_group_add(subject_server(call), sg, &group, why))
+		return false;
+	unsaved_add_group(&subject_server(call)->unsaved, sg->id, UNSAVED_ADDED,
+			  call->method->name);
+	return true;
 }
 
 json_t *group_add(struct rpc_call *call) {
@@ -114,11 +126,15 @@ json_t *group_remove(struct rpc_call *call) {
 	const struct served_group *g = subject_group(call, &p->group);
 	unsigned limit = (unsigned)(p->limit_ns / NS_PER_MS);
 	char why[LIVE_LINE];
+	uint32_t id;
 
 	if (g == NULL)
 		return NULL;
-	if (!server_group_remove(subject_server(call), number_of(call, g), limit, why))
+	id = g->sg->id;
+	if (!group_may_be_noted(call, why) ||
+	    !server_group_remove(subject_server(call), number_of(call, g), limit, why))
 		return subject_refuse_change(call, why);
+	unsaved_add_group(&subject_server(call)->unsaved, id, UNSAVED_REMOVED, call->method->name);
 	return lifecycle_done(call);
 }
 

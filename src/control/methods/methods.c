@@ -185,8 +185,9 @@ static const struct rpc_method methods[] = {
 	 PARAMS(config_get_params, struct config_get_params), config_get_result, config_get,
 	 "there is no such service group", READS},
 	{"config.reload", "reloads the file and applies the differences",
-	 NO_PARAMS, config_reload_result, config_reload,
-	 "the file has errors, or a setting differs that needs a restart"},
+	 PARAMS(config_reload_params, struct config_reload_params), config_reload_result,
+	 config_reload, "the file has errors, a setting differs that needs a restart, or the "
+			"reload would undo changes that config.save has not saved"},
 	{"config.refuse", "counts a change as refused, because its configuration file could "
 			  "not be generated",
 	 NO_PARAMS, config_refuse_result, config_refuse, NULL},

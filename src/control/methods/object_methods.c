@@ -145,7 +145,7 @@ static bool removes_any(const struct live_changes *changes) {
 /* Prepares and applies the changes. */
 static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
 		    const char *text) {
-	struct server_change *c = server_change_open(subject_server(call));
+	struct server_change *c = server_change_open(subject_server(call), call->method->name);
 	bool removes = removes_any(changes);
 	char why[LIVE_LINE];
 

@@ -79,7 +79,7 @@ class RollScheduler:
         self.rolls += 1
 
     def reload(self) -> None:
-        self.client.call("config.reload")
+        self.client.call("config.reload", force=True)
 
     def filter(self) -> None:
         group = self.random.choice(list(self.groups))

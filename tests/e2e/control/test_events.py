@@ -141,7 +141,7 @@ def random_call(random: Random, config: Json, folder: Path) -> tuple[str, Json]:
         group_calls: list[tuple[str, Json]] = [
             ("group.add", {"file": str(folder / "three.yaml")}),
             ("group.remove", {"group": number, "limit": "0 ms"}),
-            ("config.reload", {}),
+            ("config.reload", {"force": True}),
         ]
         return random.choice(group_calls)
     method, params = random.choice([*modem_calls(modem, new_number), *other_calls(new_number)])

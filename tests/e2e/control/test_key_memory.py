@@ -131,7 +131,7 @@ def add_and_remove_keys(client: Client, folder: Path) -> None:
     crypto = re.search("^crypto:.*\n", (folder / "sg.yaml").read_text(), re.MULTILINE)
     for key in (IN_RELOAD, KEPT):
         (folder / "sg.yaml").write_text(config_with_upstream(crypto[0] if crypto else "", key))
-        client.call("config.reload")
+        client.call("config.reload", force=True)
     invalid = {"said": 1, "key": REFUSED, "iv": "0"}
     for method, params in (("key.install", invalid), ("key.install", {"key": REFUSED, "said": -1})):
         client.calls([(method, params)])

@@ -356,7 +356,7 @@ static json_t *create_params(const struct simulation *sim, const struct op *op) 
 	char name[32];
 
 	switch (op->kind) {
-	case OP_RELOAD: return json_object();
+	case OP_RELOAD: return json_pack("{s:b}", "force", 1);
 	case OP_GROUP_ADD: return json_pack("{s:s}", "file", sim->group_file);
 	case OP_GROUP_REMOVE: return json_pack("{s:i,s:s}", "group", op->group, "limit", "20ms");
 	case OP_GROUP_SET: return json_pack("{s:i,s:O}", "group", op->group, "values", op->item);

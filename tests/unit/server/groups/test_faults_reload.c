@@ -52,7 +52,7 @@ static void edit_two(void) {
 static enum outcome apply_desired(void *context) {
 	for (unsigned w = 0; w < LIFE_WORKERS && current_case->full; w++)
 		server->workers[w].entry_capacity = server->workers[w].entry_count;
-	if (server_reconfigure(server, &desired, line))
+	if (server_reconfigure(server, &desired, false, line))
 		return OUTCOME_DONE;
 	if (strstr(line, "; nothing was changed") == NULL || strstr(line, ": ;") != NULL)
 		fail_msg("found: %s", line);

@@ -108,7 +108,7 @@ static unsigned change_addresses(size_t count) {
 	struct service_group changed = kit->file[0];
 	struct modem modems[2] = {changed.modems[0], changed.modems[1]};
 	struct live_changes changes;
-	struct server_change *c = server_change_open(server);
+	struct server_change *c = server_change_open(server, NULL);
 	char why[LIVE_LINE];
 	unsigned steps = 0;
 
@@ -191,7 +191,7 @@ TEST(reload_is_atomic) {
 			file_groups[1].max_frame = 1600;
 		if (files[i].bad_rate)
 			file_groups[1].channels[1].rate = 1;
-		assert_int_equal(reload_run(&r), files[i].accepted);
+		assert_int_equal(reload_run(&r, false), files[i].accepted);
 		if (strstr(r.line, files[i].message) == NULL)
 			fail_msg("message: \"%s\", expected: \"%s\"", r.line, files[i].message);
 		assert_int_equal(strstr(r.line, "nothing was changed") != NULL, !files[i].accepted);

@@ -60,7 +60,7 @@ static inline void check_all_traffic(void) {
 
 /* Applies the file. Returns whether it was accepted; the message is in `line`. */
 static inline bool reconfigure(void) {
-	return server_reconfigure(server, &file, line);
+	return server_reconfigure(server, &file, false, line);
 }
 
 static inline void check_reload(bool accepted, const char *expected) {
