@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "platform/log/log_line.h"
 #include "platform/log/log_out.h"
+#include "platform/log/log_wrap.h"
 
 /* `lock` protects all of this, except what is constant while the log is open. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,14 +80,21 @@ static bool line_out(const struct log_site *site, enum log_level level, bool for
 		.message = message,
 		.fields = fields,
 	};
-	char bytes[LOG_LINE];
+	unsigned columns =
+		line.format == LOG_PLAIN ? log_columns(is_open ? out.fd : STDERR_FILENO) : 0;
+	char bytes[LOG_LINE], wrapped[LOG_LINE];
+	const char *text = bytes;
 	size_t size;
 
 	clock_gettime(CLOCK_REALTIME, &line.time);
 	size = log_line_write(&line, bytes);
+	if (columns > 0) {
+		size = log_wrap(bytes, size, columns, wrapped, sizeof(wrapped));
+		text = wrapped;
+	}
 	if (is_open)
-		return log_out_write(&out, bytes, size);
-	fwrite(bytes, 1, size, stderr);
+		return log_out_write(&out, text, size);
+	fwrite(text, 1, size, stderr);
 	return true;
 }
 
