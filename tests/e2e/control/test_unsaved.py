@@ -45,7 +45,10 @@ def refusal(client: Client) -> str:
 
 
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "modem.add": ({"modem": NEW}, "modem 02:09:00:00:00:01 of service group 1 (added by modem.add)"),
+    "modem.add": (
+        {"modem": NEW},
+        "modem 02:09:00:00:00:01 of service group 1 (added by modem.add)",
+    ),
     "modem.remove": (
         {"modem": {"mac": MAC}},
         f"modem {MAC} of service group 1 (removed by modem.remove)",

@@ -31,7 +31,10 @@ def may_run_programs() -> bool:
         command = [program("vcmtsd"), "--help"]
         try:
             return (
-                subprocess.run(command, user=USER, group=USER, stdout=subprocess.DEVNULL, check=False) is not None
+                subprocess.run(
+                    command, user=USER, group=USER, stdout=subprocess.DEVNULL, check=False
+                )
+                is not None
             )
         except PermissionError:
             return False

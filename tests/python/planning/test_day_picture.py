@@ -2,18 +2,22 @@
 """Tests the table and the picture of a day. The picture is checked in its SVG text."""
 
 import copy
+import io
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from planning.day import load, picture, results, show
+from planning.day.plan import Plan
 from planning.day.results import Modelled
 from python.planning.day_samples import FAST, LENGTH, Server, run_watch
 from vcmts.paths import MistakeError
 from vcmts.power import machine
+from vcmts.power.measured import Joules, Sampler
 from vcmts.simulate import plots
 
 Json = dict[str, Any]
@@ -40,11 +44,17 @@ def drawn(day: Json, folder: Path) -> ElementTree.Element:
 def panels(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
     """The SVG groups of the picture's panels, by name."""
     groups = {group.get("id", ""): group for group in root.iter(f"{SVG}g")}
-    return {name: groups[f"panel-{name}"] for name in picture.PANELS}
+    known = {name: groups.get(f"panel-{name}") for name in picture.PANELS}
+    return {name: group for name, group in known.items() if group is not None}
 
 
 def texts(root: ElementTree.Element) -> set[str]:
     return {text.text or "" for text in root.iter(f"{SVG}text")}
+
+
+def plan_of(described: bool, path: Path) -> Plan:
+    joules = Joules(Sampler(None))
+    return Plan(DAY, LENGTH, machine.read(), described, path, io.BytesIO(), joules)
 
 
 def curve_count(panel: ElementTree.Element) -> int:
@@ -61,39 +71,56 @@ def test_all_panels_are_drawn(day: Json, tmp_path: Path) -> None:
         "busy": 2,
         "paused": 2,
         "frequency": 4,  # actual and requested, of two cores
-        "latency": 3,
+        "latency-downstream": 2,  # bands of 24 hours
         "power": 3,
     }
     words = texts(root)
     assert "power, modelled" not in words, "some of it is measured"
     assert {
         *("load", "busy", "paused", "frequency", "simulated", "in the pipeline", "power"),
-        *("downstream 99.9 %", "modelled: as it was", "modelled: polling, fastest"),
-        *("measured: package", "core 2: pipelines of core 2", "0:00", "24:00"),
+        *("median of the hour", "up to 99 %", "up to 99.9 %", "requested"),
+        *("modelled: as it was", "modelled: polling, fastest", "measured: package"),
+        *("core 2: pipelines of core", "2", "0:00", "24:00"),
     } <= words
     assert any("modelled: 2 x Intel" in text for text in words)
     assert plots.LICENCE in (tmp_path / "day.svg").read_text()
 
 
-def test_panels_without_data_say_why(day: Json, tmp_path: Path) -> None:
+def test_panels_without_data_are_left_out(day: Json, tmp_path: Path) -> None:
     unknown = copy.deepcopy(day)
     unknown["driver"] = unknown["modelled_machine"] = None
-    for part in (*unknown["samples"], unknown["whole"]):
-        part["cores"], part["modelled_watts"], part["measured_watts"] = [], None, {}
+    for part in (*unknown["samples"], *unknown["hours"], unknown["whole"]):
+        part["cores"], part["measured_watts"] = [], {}
         part["latency_us"] = {"downstream": None, "upstream": None}
         for worker in part["workers"]:
             worker["paused"] = None
-    root = drawn(unknown, tmp_path)
-    result = {name: curve_count(panel) for name, panel in panels(root).items()}
-    assert result == {"load": 4, "busy": 2} | dict.fromkeys(
-        ("paused", "frequency", "latency", "power"), 0
-    )
-    assert {
-        "no worker reports pauses",
-        "frequencies are not controlled",
-        "latencies were not measured",
-        "no watts are modelled or measured",
-    } <= texts(root)
+    result = {name: curve_count(panel) for name, panel in panels(drawn(unknown, tmp_path)).items()}
+    assert result == {"load": 4, "busy": 2}
+
+
+def test_bands_are_of_the_hours(day: Json) -> None:
+    """Upper and lower edges of the bands are the percentiles of each hour; an hour without any is
+    a gap."""
+    gap = copy.deepcopy(day)
+    gap["hours"][7]["latency_us"]["downstream"] = None
+    axes = plots.load().figure().add_subplot()
+    assert picture.latency(axes, gap, "downstream")
+    for hour, figures in enumerate(day["hours"]):
+        known = figures["latency_us"]["downstream"]
+        for band, names in zip(axes.collections, (("p50", "p99"), ("p99", "p99_9")), strict=True):
+            corners = np.concatenate([path.vertices for path in band.get_paths()])
+            inside = {y for x, y in corners if hour <= x <= hour + 1}
+            assert (hour == 7) or {known[name] for name in names} <= inside
+    (median,) = axes.patches
+    assert np.isnan(median.get_data().values[7])
+
+
+def test_watts_are_of_a_described_machine(day: Json, tmp_path: Path) -> None:
+    """Modelled watts of the published machine are no figures of the one that ran."""
+    for described, count in ((True, 3), (False, 1)):
+        plan_of(described, tmp_path / "day.svg").show(day)
+        root = ElementTree.parse(tmp_path / "day.svg").getroot()
+        assert curve_count(panels(root)["power"]) == count
 
 
 def test_many_cores_have_a_mean(tmp_path: Path) -> None:

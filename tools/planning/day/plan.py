@@ -59,12 +59,13 @@ def check_options(given: argparse.Namespace) -> None:
 
 @dataclass
 class Plan:
-    """A run of a day. `picture`: the file to draw; None if it cannot be drawn. `output`: a file for
-    the output of vcmts-traffic."""
+    """A run of a day. `described`: the user gave the machine. `picture`: the file to draw; None if
+    it cannot be drawn. `output`: a file for the output of vcmts-traffic."""
 
     day: load.Day
     seconds: float
     machine: Machine
+    described: bool
     picture: Path | None
     output: IO[bytes]
     joules: Joules
@@ -110,7 +111,9 @@ class Plan:
         if self.picture is None:
             return
         try:
-            picture.draw(day, self.picture)
+            # Watts of another machine than this one would be read as this one's.
+            shown = day if self.described else {**day, "modelled_machine": None}
+            picture.draw(shown, self.picture)
             print(f"drawn in {self.picture}")
         except OSError as error:
             notify(f"--plot {self.picture}: {error.strerror}")
@@ -138,7 +141,8 @@ def planned(given: argparse.Namespace, within: Path, usual: Path) -> Plan:
     described = machine.read(Path(given.machine)) if given.machine else machine.read()
     output = (within / "traffic.said").open("w+b")
     joules = Joules(Sampler(given.watts_command))
-    plan = Plan(day, seconds, described, picture_path(given, usual), output, joules)
+    picture_file = picture_path(given, usual)
+    plan = Plan(day, seconds, described, bool(given.machine), picture_file, output, joules)
     for way, name in (("downstream", "shape"), ("upstream", "upstream_shape")):
         file = within / f"{way}.day"
         load.write(day.of(way), file)
