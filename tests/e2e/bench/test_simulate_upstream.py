@@ -249,4 +249,7 @@ def test_plot_is_reproducible(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         plots.write(upstream_plots.over_load(results), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert "200 modems" in (tmp_path / "a.svg").read_text()
+    text = (tmp_path / "a.svg").read_text()
+    assert "200 modems" in text and all(area in text for area in upstream_plots.USES)
+    longest = max(one["flows"][0]["latency_ms"]["max"] for one in results.values())
+    assert longest < upstream_plots.most(results) <= 5 * longest
