@@ -8,7 +8,9 @@ viewers. The SVG has no external references.
 import importlib
 import io
 import re
-from typing import Any
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
@@ -71,6 +73,15 @@ STYLE = {
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
+
+
+class Point(NamedTuple):
+    """A median at x, and the lowest and highest of its runs."""
+
+    x: float
+    y: float
+    low: float
+    high: float
 
 
 def load() -> Any:
@@ -152,3 +163,33 @@ def svg(figure: Any, name: str) -> str:
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     start = f'<svg {names} {box[0] if box else ""} role="img" style="stroke-linejoin: round">'
     return start + re.sub(r"\n\s*", "\n", text[len(head) :])
+
+
+def ranges(
+    axes: Any,
+    points: Sequence[Point],
+    index: int,
+    label: str,
+    joined: Collection[float] | None = None,
+) -> None:
+    """Draws points with their ranges. Joins two of them (with x in `joined`, if given) by a line
+    only if their ranges do not overlap: otherwise the runs do not show which one is higher."""
+    colour, marker = PALETTE[index % len(PALETTE)], MARKERS[index % len(MARKERS)]
+    below = [max(0.0, point.y - point.low) for point in points]
+    above = [max(0.0, point.high - point.y) for point in points]
+    axes.errorbar(
+        [point.x for point in points],
+        [point.y for point in points],
+        [below, above],
+        color=colour,
+        linestyle="none",
+        elinewidth=1,
+        marker=marker,
+        markersize=3.5,
+        capsize=3,
+        label=label,
+    )
+    for one, two in pairwise(points):
+        known = joined is None or (one.x in joined and two.x in joined)
+        if known and (one.high < two.low or two.high < one.low):
+            axes.plot([one.x, two.x], [one.y, two.y], color=colour, alpha=0.6)

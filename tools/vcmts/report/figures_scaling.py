@@ -58,21 +58,11 @@ def spaced_values(values: Sequence[float]) -> list[float]:
 
 def cycles(results: Sequence[Json], what: str) -> Any:
     figure, axes = figures.new_figure(height=2.9)
-    for index, (label, points) in enumerate(lines(results).items()):
-        values = [p["value"] for p in points]
-        middle = [p["cycles_per_packet"] for p in points]
-        below = [max(0.0, m - p["min"]) for m, p in zip(middle, points, strict=True)]
-        above = [max(0.0, p["max"] - m) for m, p in zip(middle, points, strict=True)]
-        axes.errorbar(
-            values,
-            middle,
-            [below, above],
-            color=figures.PALETTE[index % len(figures.PALETTE)],
-            marker=figures.MARKERS[index % len(figures.MARKERS)],
-            markersize=3,
-            capsize=3,
-            label=label,
-        )
+    for index, (label, found) in enumerate(lines(results).items()):
+        points = [
+            figures.Point(r["value"], r["cycles_per_packet"], r["min"], r["max"]) for r in found
+        ]
+        figures.ranges(axes, points, index, label)
     axes.set_ylim(bottom=0)
     figures.plain_numbers(axes.yaxis)
     axes.set_ylabel("reference cycles per packet")

@@ -65,6 +65,12 @@ def zero_loss(runs: Sequence[tuple[str, Sequence[Json]]]) -> Any:
     return figure
 
 
+def per_core_point(at: int, result: Json) -> figures.Point:
+    """The rate at the median, the highest and the lowest cost of a packet."""
+    rate, cycles = result["gbps_per_core"], result["cycles_per_packet"]
+    return figures.Point(at, rate, rate * cycles / result["max"], rate * cycles / result["min"])
+
+
 def per_core(
     runs: Sequence[tuple[str, Sequence[Json]]],
     published: Sequence[tuple[str, float]] = (),
@@ -76,14 +82,11 @@ def per_core(
     names, most = mixes(runs), 0.0
     for index, (label, results) in enumerate(runs):
         by_mix = {result["mix"]: result for result in results}
-        points = [(at, by_mix[m]["gbps_per_core"]) for at, m in enumerate(names) if m in by_mix]
-        most = max([most, *(value for _, value in points)])
-        colour = figures.PALETTE[index % len(figures.PALETTE)]
-        marker = figures.MARKERS[index % len(figures.MARKERS)]
-        sizes = [point for point in points if names[point[0]].isdigit()]
-        if sizes:
-            axes.plot(*zip(*sizes, strict=True), color=colour, alpha=0.6)
-        axes.plot(*zip(*points, strict=True), marker, color=colour, label=label)
+        points = [per_core_point(at, by_mix[m]) for at, m in enumerate(names) if m in by_mix]
+        most = max([most, *(point.high for point in points)])
+        # From one size to the next a line means something, from one mix to the next it does not.
+        sizes = [point.x for point in points if names[int(point.x)].isdigit()]
+        figures.ranges(axes, points, index, label, joined=sizes)
     if published and not names[0].isdigit():
         values = [value for _, value in published]
         most = max([most, *values])
