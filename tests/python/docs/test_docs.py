@@ -137,6 +137,23 @@ def test_picture_has_exits_to_rings_and_ports() -> None:
     assert all(int(t.attrib["x"]) > rail for t in words if t.text != "port")
 
 
+@pytest.mark.parametrize("name", ["pipeline.svg", "pipeline-upstream.svg", "system.svg"])
+def test_texts_of_pictures_are_inside(name: str) -> None:
+    """Texts end within the picture, and those of a box within the box, in a wide font."""
+    textpath = pytest.importorskip("matplotlib.textpath", reason="devtools/install-deps plot")
+    root = ElementTree.parse(CHECKOUT / "docs" / name).getroot()
+    boxes = [box for css in ("box", "exit") for box in rectangles(root, css)]
+    for text in root.iter(f"{SVG}text"):
+        size = 12 if text.get("class") == "dpdk" else 14
+        width = textpath.TextPath((0, 0), text.text or "", size=size).get_extents().width
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        left = x - {"middle": width / 2, "end": width}.get(text.get("text-anchor", ""), 0)
+        assert 0 <= left and left + width <= float(root.attrib["width"]), text.text
+        for box in boxes:
+            if box[0] < x < box[2] and box[1] < y < box[3]:
+                assert box[0] <= left and left + width <= box[2], text.text
+
+
 def test_picture_has_queues_between_stages() -> None:
     """A queue is between its two stages. Packets also pass beside the second queue."""
     root = upstream_picture()

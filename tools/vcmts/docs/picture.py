@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pipeline as SVG from the stage lists of `vcmtsd describe`."""
 
+import math
 from dataclasses import dataclass
 from html import escape
 
-MARGIN, BOX, ABOUT, ROW, HEAD = 20, 190, 520, 46, 44
+MARGIN, BOX, ROW, HEAD = 20, 190, 46, 44
+LETTER = 8.2  # width of a letter of 14 px, in the widest usual font
 BOX_HEIGHT, GAP = 32, 18
 QUEUE, QUEUE_HEIGHT = 40, 22  # additional space for a queue, and its height
-EXIT, RAIL = 110, 22  # widths of an exit box, and of the space for a ring's line
+RAIL = 22  # width of the space for a ring's line
 PORT = "ethdev"
 # REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
@@ -74,10 +76,15 @@ class Exit:
 
 @dataclass(frozen=True)
 class Columns:
-    """x coordinates of boxes and of the text beside them."""
+    """x coordinates of boxes and of the text beside them; the width of exit boxes."""
 
     box: int
     words: int
+    exit: int
+
+
+def text_width(words: str) -> int:
+    return math.ceil(LETTER * len(words))
 
 
 def text(x: int, y: int, css: str, content: str, anchor: str = "start") -> str:
@@ -133,17 +140,18 @@ def ring_lines(ring: Ring, tops: dict[str, int], right: int) -> list[str]:
     return [*parts, text(rail - 8, tops[ring.sink] - HEAD // 2, "dpdk", ring.name, "end")]
 
 
-def exit_lines(way: Exit, tops: dict[str, int], left: int) -> list[str]:
+def exit_lines(way: Exit, tops: dict[str, int], columns: Columns) -> list[str]:
     """An exit box beside the first of its stages, and lines from all of them."""
+    left, width = columns.box, columns.exit
     first, *others = (tops[name] for name in way.stages)
     middle = first + BOX_HEIGHT // 2
     parts = [
-        box(MARGIN, first, EXIT, "exit"),
-        text(MARGIN + EXIT // 2, middle + 5, "about", way.name, "middle"),
-        f'<path class="way" d="M{left} {middle} H{MARGIN + EXIT}"/>',
+        box(MARGIN, first, width, "exit"),
+        text(MARGIN + width // 2, middle + 5, "about", way.name, "middle"),
+        f'<path class="way" d="M{left} {middle} H{MARGIN + width}"/>',
     ]
     for y in others:
-        ways = f"M{left} {y + BOX_HEIGHT // 2} H{MARGIN + EXIT // 2} V{first + BOX_HEIGHT}"
+        ways = f"M{left} {y + BOX_HEIGHT // 2} H{MARGIN + width // 2} V{first + BOX_HEIGHT}"
         parts.append(f'<path class="way" d="{ways}"/>')
     return parts
 
@@ -201,14 +209,16 @@ def rings_and_exits(lists: list[StageList]) -> tuple[list[Ring], list[Exit]]:
 def draw(lists: list[StageList]) -> str:
     """Returns the SVG."""
     rings, exits = rings_and_exits(lists)
-    left = MARGIN + (EXIT + 2 * GAP if exits else 0)
-    columns = Columns(left, left + BOX + GAP + (RAIL if rings else 0))
+    exit_width = max((text_width(way.name) for way in exits), default=0) + GAP
+    left = MARGIN + (exit_width + 2 * GAP if exits else 0)
+    columns = Columns(left, left + BOX + GAP + (RAIL if rings else 0), exit_width)
     parts, tops = stage_columns(lists, columns)
     for ring in rings:
         parts += ring_lines(ring, tops, left + BOX)
     for way_out in exits:
-        parts += exit_lines(way_out, tops, left)
-    width = columns.words - GAP + ABOUT + MARGIN
+        parts += exit_lines(way_out, tops, columns)
+    abouts = [stage.about for stage_list in lists for stage in stage_list.stages]
+    width = columns.words + max(map(text_width, abouts)) + MARGIN
     height = max(tops.values()) + ROW + MARGIN
     return "\n".join(
         [
