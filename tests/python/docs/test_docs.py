@@ -148,7 +148,7 @@ def test_texts_of_pictures_are_inside(name: str) -> None:
         width = textpath.TextPath((0, 0), text.text or "", size=size).get_extents().width
         x, y = float(text.attrib["x"]), float(text.attrib["y"])
         left = x - {"middle": width / 2, "end": width}.get(text.get("text-anchor", ""), 0)
-        assert 0 <= left and left + width <= float(root.attrib["width"]), text.text
+        assert left >= 0 and left + width <= float(root.attrib["width"]), text.text
         for box in boxes:
             if box[0] < x < box[2] and box[1] < y < box[3]:
                 assert box[0] <= left and left + width <= box[2], text.text
