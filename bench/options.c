@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/targets.h"
+#include "crypto/versions.h"
 #include "platform/platform.h"
+#include "platform/program/arguments.h"
 #include "program.h"
 #include "results.h"
 #include "server/process.h"
@@ -33,7 +35,7 @@ static const struct argp_option options[] = {
 	 "(docs/results.md)",
 	 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
+	ARGUMENTS_JSON('j', "write the results to this file"),
 	{0},
 };
 
@@ -98,6 +100,5 @@ void bench_options_parse(int argc, char **argv, struct bench_options *o) {
 		.threads = 1,
 		.core = PLATFORM_ONE_CORE,
 	};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	versions_parse(&argp, argc, argv, o);
 }

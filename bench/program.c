@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "crypto/versions.h"
 #include "platform/platform.h"
 #include "server/process.h"
 #include "telemetry/report.h"
@@ -57,10 +58,10 @@ const volatile sig_atomic_t *program_stop_flag(void) {
 }
 
 json_t *program_report(json_t *results, const struct host *host, bool complete) {
-	return json_pack("{s:o, s:b, s:{s:s, s:I, s:I, s:b}}", "results", results, "complete",
-			 complete, "host", "cpu", host->cpu, "tsc_hz", (json_int_t)host->tsc_hz,
-			 "core_hz", (json_int_t)host->core_hz, "huge_pages",
-			 platform_has_huge_pages());
+	return json_pack("{s:o, s:o, s:b, s:{s:s, s:I, s:I, s:b}}", "version", versions_json(),
+			 "results", results, "complete", complete, "host", "cpu", host->cpu,
+			 "tsc_hz", (json_int_t)host->tsc_hz, "core_hz", (json_int_t)host->core_hz,
+			 "huge_pages", platform_has_huge_pages());
 }
 
 int program_end(json_t *root, const char *path, int ret) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "crypto/versions.h"
 #include "model/load/loader.h"
 #include "platform/platform.h"
 #include "program.h"
@@ -201,8 +202,7 @@ int main(int argc, char **argv) {
 	struct service_group sg = {0};
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (o.config == NULL) {
 		fprintf(stderr, "--config: a file is needed\n");
 		return EXIT_USAGE;

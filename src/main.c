@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "commands/replay/replay.h"
 #include "control/methods/methods.h"
+#include "crypto/versions.h"
 #include "model/load/loader.h"
 #include "platform/cpu/cpu_check.h"
 #include "platform/secret/secret_process.h"
@@ -61,7 +62,8 @@ static void help(FILE *out) {
 	fprintf(out, "usage: vcmtsd COMMAND [OPTION...]\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
-	fprintf(out, "\n`vcmtsd COMMAND --help` lists a command's options.\n");
+	fprintf(out, "\n`vcmtsd COMMAND --help` lists a command's options, `vcmtsd --version` "
+		     "prints version and build.\n");
 }
 
 /* Opens /dev/null for closed standard descriptors. Otherwise the next open file would get such a number, and
@@ -88,6 +90,10 @@ int main(int argc, char **argv) {
 		snprintf(full, sizeof(full), "vcmtsd %s", name);
 		argv[1] = full;
 		return commands[i].run(argc - 1, argv + 1);
+	}
+	if (strcmp(name, "--version") == 0) {
+		versions_print(stdout, "vcmtsd");
+		return 0;
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
 		help(stdout);

@@ -8,6 +8,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "crypto/versions.h"
 #include "ends.h"
 #include "follow/follow.h"
 #include "groups/groups.h"
@@ -16,6 +17,7 @@
 #include "options.h"
 #include "pipeline/first_number.h"
 #include "platform/cpu/cpu_check.h"
+#include "platform/log/log.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "platform/secret/secret_process.h"
@@ -206,7 +208,10 @@ static enum exit_status main_report(const struct setup *s, const struct groups *
 	summary_fill(s, &totals, &summary, follow, reported);
 	summary.follow = follow;
 	summary.measured = s->options.send_only ? NULL : groups;
-	summary_table(stdout, &summary);
+	/* stdout has nothing but JSON then */
+	summary_table(s->options.json != NULL && strcmp(s->options.json, "-") == 0 ? stderr
+										   : stdout,
+		      &summary);
 	good = s->options.send_only ? groups_all_sent(groups) : totals_good(&totals, groups);
 	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0) {
 		totals_free(&totals);
@@ -311,6 +316,10 @@ int main(int argc, char **argv) {
 	first_number_set((uint16_t)s.options.first_number);
 	if (!formats_good())
 		return EXIT_NOT_PROVEN;
+	if (!s.options.check) {
+		log_program("vcmts-traffic");
+		versions_log();
+	}
 	if (setup_load(&s) && ends_name(&ends, &s)) {
 		sigaction(SIGINT, &action, NULL);
 		sigaction(SIGTERM, &action, NULL);

@@ -12,8 +12,10 @@
 #include "core/mix.h"
 #include "core/pacing.h"
 #include "core/targets.h"
+#include "crypto/versions.h"
 #include "model/units.h"
 #include "options_rates.h"
+#include "platform/program/arguments.h"
 #include "proof/witness.h"
 
 #define REFUSE_EVERY_MAX 1000000
@@ -125,7 +127,7 @@ static const struct argp_option arguments[] = {
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
 	 "first sequence number of UEPI and of segments, for tests (0)", 0},
 	{.doc = "Operation:"},
-	{"json", KEY_JSON, "FILE", 0, "write the results as JSON to this file", 0},
+	ARGUMENTS_JSON(KEY_JSON, "write the results as JSON to this file"),
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
 	 "write the first 64 corrupted or unexpected frames to this file, as pcapng", 0},
 	{"witness", KEY_WITNESS, "FILE", 0,
@@ -392,8 +394,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 		.permit_permille = 100,
 		.classify_permille = 100,
 	};
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	versions_parse(&argp, argc, argv, o);
 	if (o->mix == NULL)
 		o->mix = "imix";
 }

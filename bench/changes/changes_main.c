@@ -11,8 +11,10 @@
 #include "adding.h"
 #include "bed.h"
 #include "changes_results.h"
+#include "crypto/versions.h"
 #include "driver.h"
 #include "platform/platform.h"
+#include "platform/program/arguments.h"
 #include "program.h"
 #include "reloading.h"
 #include "server/measure.h"
@@ -55,7 +57,7 @@ static const struct argp_option option_table[] = {
 	{"rate", 'b', "MBPS", 0, "downstream rate of all groups in Mbps, instead of --share", 0},
 	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups in Mbps (default 200)", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
+	ARGUMENTS_JSON('j', "write the results to this file"),
 	{0},
 };
 
@@ -294,8 +296,7 @@ int main(int argc, char **argv) {
 	struct server_config config;
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (server_config_load(o.config, &config, stderr) != 0)
 		return EXIT_USAGE;
 	status = bench(&o, &config);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crypto/versions.h"
 #include "matrix.h"
 #include "model/load/loader.h"
 #include "platform/platform.h"
+#include "platform/program/arguments.h"
 #include "server/process.h"
 #include "telemetry/report.h"
 
@@ -46,7 +48,7 @@ static const struct argp_option options[] = {
 	{"seed", 's', "N", 0, "seed of the random numbers (default 1)", 0},
 	{"progress", 'P', NULL, 0, "print progress on stderr as lines \"progress DONE TOTAL TEXT\"",
 	 0},
-	{"json", 'j', "FILE", 0, "also write the matrix as JSON to this file; - is stdout", 0},
+	ARGUMENTS_JSON('j', "also write the matrix as JSON to this file"),
 	{0},
 };
 
@@ -196,13 +198,14 @@ static void show_progress(const struct matrix_options *o, const struct plans *pl
 }
 
 static int write_json(const char *path, const struct row *rows, unsigned count) {
-	json_t *all = json_array();
+	json_t *all = json_array(), *root;
 	int ret;
 
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(all, row_json(&rows[i]));
-	ret = report_write(all, path);
-	json_decref(all);
+	root = json_pack("{s:o, s:o}", "version", versions_json(), "rows", all);
+	ret = report_write(root, path);
+	json_decref(root);
 	return ret;
 }
 
@@ -245,8 +248,7 @@ int main(int argc, char **argv) {
 	struct single_group lone;
 	int status = EXIT_FAILED;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (o.config == NULL || service_group_load(o.config, &sg, stderr) != 0) {
 		if (o.config == NULL)
 			fprintf(stderr, "--config: a file is needed\n");

@@ -9,8 +9,10 @@
 #include <jansson.h>
 #include <rte_cycles.h>
 
+#include "crypto/versions.h"
 #include "maps_load.h"
 #include "platform/platform.h"
+#include "platform/program/arguments.h"
 #include "program.h"
 #include "server/process.h"
 
@@ -25,7 +27,7 @@ static const struct argp_option option_table[] = {
 	{"runs", 'n', "N", 0, "runs of each case, the median is shown: 1 to 25 (default 5)", 0},
 	{"rounds", 'r', "N", 0, "MAP intervals per run: 10 to 10000000 (default 2000)", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
+	ARGUMENTS_JSON('j', "write the results to this file"),
 	{0},
 };
 
@@ -124,8 +126,7 @@ int main(int argc, char **argv) {
 	};
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (platform_start(&p) != 0)
 		return EXIT_FAILED;
 	status = measure(&o);

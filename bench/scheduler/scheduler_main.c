@@ -8,8 +8,10 @@
 
 #include <jansson.h>
 
+#include "crypto/versions.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
+#include "platform/program/arguments.h"
 #include "program.h"
 #include "scheduler_results.h"
 #include "server/process.h"
@@ -48,7 +50,7 @@ static const struct argp_option option_table[] = {
 	{"milliseconds", 't', "N", 0, "length of a run (default 300)", 0},
 	{"real-time", 'r', NULL, 0, "let bursts arrive in real time instead of simulated time", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
+	ARGUMENTS_JSON('j', "write the results to this file"),
 	{0},
 };
 
@@ -211,8 +213,7 @@ int main(int argc, char **argv) {
 	};
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (o.load_count == 0) {
 		memcpy(o.loads, (unsigned[]){50, 95, 120}, 3 * sizeof(o.loads[0]));
 		o.load_count = 3;

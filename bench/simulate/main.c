@@ -53,8 +53,7 @@ int main(int argc, char **argv) {
 	};
 	static struct scenario scenario;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	program_parse(&argp, argc, argv);
 	if (!load(&scenario))
 		return EXIT_USAGE;
 	return simulate(&scenario);

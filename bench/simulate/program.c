@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/program/arguments.h"
+#include "platform/program/version.h"
+
 error_t program_argument(int key, char *text, struct argp_state *state, const char **file) {
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -15,6 +18,16 @@ error_t program_argument(int key, char *text, struct argp_state *state, const ch
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+/* The scheduler uses neither DPDK nor the crypto library. */
+static void print_version(FILE *out, struct argp_state *state) {
+	version_print(out, state->name, &(struct version_libraries){NULL});
+}
+
+void program_parse(const struct argp *argp, int argc, char **argv) {
+	argp_program_version_hook = print_version;
+	arguments_parse(argp, argc, argv, NULL);
 }
 
 json_t *program_scenario(const char *name, const char *file) {

@@ -7,18 +7,21 @@
 
 #include "commands/check_placement.h"
 #include "commands/commands.h"
+#include "crypto/versions.h"
 #include "model/devices.h"
 #include "model/keys/keys.h"
 #include "model/layouts.h"
 #include "model/server_config.h"
 #include "model/units.h"
+#include "platform/program/arguments.h"
 #include "server/pools.h"
 #include "server/process.h"
+#include "telemetry/report.h"
 
 struct check_options {
 	const char *config;
 	const char *cores; /* NULL: the placement is not checked */
-	bool json;
+	const char *json; /* file; NULL: a line of text */
 };
 
 static error_t check_option(int key, char *value, struct argp_state *state) {
@@ -29,7 +32,7 @@ static error_t check_option(int key, char *value, struct argp_state *state) {
 	else if (key == 'C')
 		o->cores = value;
 	else if (key == 'j')
-		o->json = true;
+		o->json = value;
 	else
 		return ARGP_ERR_UNKNOWN;
 	return 0;
@@ -161,14 +164,17 @@ static void print_line(const char *file, const struct server_config *server) {
 	printf(", %zu channels, %zu modems\n", channels, modems);
 }
 
-static void print_json(const struct server_config *server, json_t *placement) {
+/* Takes `placement`, which may be NULL. Returns the exit status. */
+static int write_json(const struct check_options *o, const struct server_config *server,
+		      json_t *placement) {
 	json_t *json = server_json(server);
+	int ret;
 
 	if (placement != NULL)
 		json_object_set_new(json, "placement", placement);
-	json_dumpf(json, stdout, JSON_INDENT(2));
-	putchar('\n');
+	ret = report_write(json, o->json);
 	json_decref(json);
+	return ret == 0 ? 0 : EXIT_USAGE;
 }
 
 /* Returns the exit status. */
@@ -178,9 +184,11 @@ static int report_placement(const struct check_options *o, const struct server_c
 
 	if (check_placement(&placement, o->cores, server) == 0) {
 		status = placement.refusal_count == 0 ? 0 : EXIT_USAGE;
-		if (o->json)
-			print_json(server, check_placement_json(&placement, server));
-		else if (placement_print(placement.refusals, placement.refusal_count, stderr) == 0)
+		if (o->json != NULL &&
+		    write_json(o, server, check_placement_json(&placement, server)) != 0)
+			status = EXIT_USAGE;
+		if (!report_is_stdout(o->json) &&
+		    placement_print(placement.refusals, placement.refusal_count, stderr) == 0)
 			print_line(o->config, server);
 	}
 	check_placement_free(&placement);
@@ -194,7 +202,7 @@ int command_check(int argc, char **argv) {
 		 "also check the configured cores: `here` against this machine, or "
 		 "PRESENT/ONLINE/USABLE such as 0-7/0-7/0-3 against another",
 		 0},
-		{"json", 'j', NULL, 0, "print the contents as JSON", 0},
+		ARGUMENTS_JSON('j', "write the contents as JSON to this file"),
 		{0},
 	};
 	static const struct argp argp = {
@@ -206,8 +214,7 @@ int command_check(int argc, char **argv) {
 	struct server_config server = {0};
 	int status = 0;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	if (o.config == NULL) {
 		fprintf(stderr, "--config: a file is needed; `vcmts profile` writes one\n");
 		return EXIT_USAGE;
@@ -216,9 +223,9 @@ int command_check(int argc, char **argv) {
 		return EXIT_USAGE;
 	if (o.cores != NULL)
 		status = report_placement(&o, &server);
-	else if (o.json)
-		print_json(&server, NULL);
-	else
+	else if (o.json != NULL)
+		status = write_json(&o, &server, NULL);
+	if (o.cores == NULL && !report_is_stdout(o.json))
 		print_line(o.config, &server);
 	server_config_free(&server);
 	return status;

@@ -12,6 +12,7 @@
 
 #include "commands/commands.h"
 #include "commands/run_folder.h"
+#include "crypto/versions.h"
 #include "model/units.h"
 #include "platform/cpus.h"
 #include "platform/log/log.h"
@@ -297,8 +298,7 @@ int command_power(int argc, char **argv) {
 	struct cpu_files f;
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	versions_parse(&argp, argc, argv, &o);
 	status = cpu_files_open(&f, o.root);
 	if (status != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", o.root)), "%s: %s", o.root,

@@ -15,6 +15,7 @@
 #include "commands/run_frequencies.h"
 #include "commands/run_options.h"
 #include "commands/systemd/service.h"
+#include "crypto/versions.h"
 #include "pipeline/first_number.h"
 #include "platform/log/log.h"
 #include "platform/platform.h"
@@ -333,6 +334,7 @@ int command_run(int argc, char **argv) {
 	if (process_load(r.o.config, &r.o.devices, &r.config) != 0)
 		return EXIT_USAGE;
 	log_open(&r.o.log);
+	versions_log();
 	process_catch_signals();
 	process_catch_reload();
 	signal(SIGPIPE, SIG_IGN); /* a failed write reports a closed reader */

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crypto/versions.h"
 #include "model/units.h"
+#include "platform/program/arguments.h"
 #include "server/process.h"
 
 enum {
@@ -33,7 +35,7 @@ static const struct argp_option options[] = {
 	{"control", 'm', "DEVICE", 0,
 	 "port for management messages of modems, instead of the one in the configuration", 0},
 	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
-	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
+	ARGUMENTS_JSON('j', "write the summary as JSON to this file"),
 	{"ready", 'R', "FILE", 0, "create this empty file when packets can arrive", 0},
 	{"flows", 'f', NULL, 0,
 	 "report every downstream service flow in the summary, not only those with drops", 0},
@@ -198,6 +200,5 @@ void run_options_parse(struct run_options *o, int argc, char **argv) {
 		.control_mode = 0600,
 		.log = {.level = LEVEL_INFO, .fd = STDERR_FILENO},
 	};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	versions_parse(&argp, argc, argv, o);
 }

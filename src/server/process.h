@@ -5,9 +5,7 @@
 #include <signal.h>
 
 #include "model/server_config.h"
-
-#define EXIT_FAILED 1 /* failed while running */
-#define EXIT_USAGE 2 /* wrong arguments or configuration */
+#include "platform/program/exit_status.h"
 
 /* SIGINT and SIGTERM set it after process_catch_signals(). */
 extern volatile sig_atomic_t process_stopped;

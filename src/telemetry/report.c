@@ -6,6 +6,7 @@
 
 #include <rte_ethdev.h>
 
+#include "crypto/versions.h"
 #include "platform/log/log.h"
 #include "server/measure.h"
 #include "telemetry/report_group.h"
@@ -160,6 +161,7 @@ static json_t *measured_json(const struct server *s) {
 json_t *report_json(const struct server *s, const struct host *host, double seconds) {
 	json_t *root = json_object();
 
+	json_object_set_new(root, "version", versions_json());
 	put_directions(root, s, 0, s->group_count, &s->removed, host, seconds);
 	/* the sums include their counters */
 	json_object_set_new(root, "removed_groups", json_integer(s->removed.groups));

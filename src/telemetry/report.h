@@ -11,7 +11,7 @@
 #include "server/server.h"
 
 /*
- * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
+ * {"version": versions_json(), "downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
  * cycles_per_packet, pipeline_latency_us, seconds}, "upstream": {the same, units, requests}, "groups":
  * [{"id", "name", "downstream", "upstream"}], "workers", "host"}. With several groups, the top-level
  * directions are sums. `host` may be NULL: then times and cycles are omitted, and the same input gives the

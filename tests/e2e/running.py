@@ -145,7 +145,7 @@ class DownstreamReplay:
 def replay_files(config: Path, capture: Path, folder: Path) -> tuple[Completed, Path, Path]:
     """Replays a downstream capture. Returns the result, the path of the output, and of counters."""
     out, stats = folder / "out.pcap", folder / "stats.json"
-    files = ("--network-in", capture, "--rphy-out", out, "--stats", stats)
+    files = ("--network-in", capture, "--rphy-out", out, "--json", stats)
     return vcmtsd("replay", "--config", config, *files), out, stats
 
 

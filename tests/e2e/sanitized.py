@@ -5,6 +5,7 @@ files and messages.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +14,7 @@ from pathlib import Path
 from vcmts.paths import CHECKOUT
 
 FOLDER = os.environ.get("VCMTS_SANITIZED")
-OUTPUT_OPTIONS = ("--answers", "--control-out", "--network-out", "--rphy-out", "--stats")
+OUTPUT_OPTIONS = ("--answers", "--control-out", "--network-out", "--rphy-out", "--json")
 
 
 @dataclass
@@ -33,6 +34,11 @@ def program() -> Path:
     return CHECKOUT / str(FOLDER) / "src" / "vcmtsd"
 
 
+def read(path: Path) -> bytes:
+    """The file without its version, which names the options of the build."""
+    return re.sub(rb'"version": \{[^}]*\}', b"", path.read_bytes(), count=1)
+
+
 class Outputs:
     """The regular files that a replay may write, from its command line. Devices are excluded."""
 
@@ -42,7 +48,7 @@ class Outputs:
         self.new = [path for path in self.paths if not path.exists()]
 
     def contents(self) -> list[bytes | None]:
-        return [path.read_bytes() if path.is_file() else None for path in self.paths]
+        return [read(path) if path.is_file() else None for path in self.paths]
 
     def collect(self) -> list[bytes | None]:
         """Returns `contents` and removes the files that did not exist before the replay."""

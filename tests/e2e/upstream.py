@@ -95,7 +95,7 @@ def replay_upstream(
     write_pcap(capture, sent)
     files = ("--config", path, "--rphy-in", capture, "--network-out", folder / "ip.pcap")
     control_file = ("--control-out", folder / "mmm.pcap") if control else ()
-    completed = vcmtsd("replay", *files, *control_file, "--stats", folder / "stats.json")
+    completed = vcmtsd("replay", *files, *control_file, "--json", folder / "stats.json")
     assert completed.status == 0, completed.stderr
     assert completed.messages == []
     return UpstreamReplay(folder, replace(load_config(path), control_port=control), sent, completed)

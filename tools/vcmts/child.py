@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from vcmts import output
 from vcmts.paths import MistakeError
 
 # Characters of a folder's name: the path of a memif's socket in it must fit sun_path.
@@ -99,8 +100,9 @@ def temporary_folder() -> Iterator[Path]:
 def check_writable(path: str | None, option: str = "--json") -> None:
     """Raises MistakeError if the result file cannot be written: called before a measurement.
     Removes the file again if it did not exist: an empty one would look like a result."""
-    if path is None:
+    if output.file_name(path) is None:
         return
+    assert path is not None
     new = not os.path.lexists(path)
     try:
         with Path(path).open("a", encoding="utf-8"):

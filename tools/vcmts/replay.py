@@ -5,6 +5,7 @@ import argparse
 import os
 import sys
 
+from vcmts import options
 from vcmts.paths import program
 
 FILES = {
@@ -13,7 +14,6 @@ FILES = {
     "rphy_in": "UEPI frames from the R-PHY device (upstream input)",
     "network_out": "IP packets to the core network (upstream output)",
     "control_out": "management messages of modems (upstream output)",
-    "stats": "all counters and drop reasons, as JSON (output)",
     "changes": "control requests, each with its time, as JSON (input)",
     "answers": "responses to the control requests, as JSON (output)",
 }
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="FILE", help="service group (YAML)")
     for name, text in FILES.items():
         parser.add_argument(option(name), metavar="FILE", help=text)
+    options.add_json(parser, "all counters and drop reasons")
     parser.add_argument(
         "--then",
         metavar="TIME=FILE",
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Replaces this process by vcmtsd: it gets the signals, and gives messages and exit status."""
     command = [str(program("vcmtsd")), "replay", "--config", arguments.config]
-    for name in FILES:
+    for name in (*FILES, "json"):
         value = getattr(arguments, name)
         if value is not None:
             command += [option(name), value]

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "crypto/versions.h"
 #include "follow/follow.h"
 #include "summary/summary_gaps.h"
 #include "summary/summary_grants.h"
@@ -247,6 +248,7 @@ static bool groups_set(json_t *o, const struct summary *s) {
 static json_t *summary_json(const struct summary *s) {
 	json_t *o = json_object();
 
+	json_object_set_new(o, "version", versions_json());
 	if (directions_set(o, s->downstream, s->upstream, s->send_only) && groups_set(o, s))
 		return o;
 	json_decref(o);
@@ -255,7 +257,8 @@ static json_t *summary_json(const struct summary *s) {
 
 int summary_write(const char *path, const struct summary *s) {
 	json_t *summary = summary_json(s);
-	FILE *out = fopen(path, "w");
+	bool to_stdout = strcmp(path, "-") == 0;
+	FILE *out = to_stdout ? stdout : fopen(path, "w");
 	int ret = -1;
 
 	if (summary != NULL && s->measured != NULL)
@@ -270,7 +273,7 @@ int summary_write(const char *path, const struct summary *s) {
 			      : json_dumpf(summary, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 		if (ret == 0)
 			ret = fputc('\n', out) == EOF ? -1 : 0;
-		if (fclose(out) != 0 || ret != 0) {
+		if ((to_stdout ? fflush(out) : fclose(out)) != 0 || ret != 0) {
 			fprintf(stderr, "%s: cannot be written\n", path);
 			ret = -1;
 		}

@@ -67,8 +67,7 @@ int main(int argc, char **argv) {
 	FILE *record = NULL;
 	int status;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	program_parse(&argp, argc, argv);
 	if (!load(&scenario))
 		return EXIT_USAGE;
 	if (record_file != NULL && (record = fopen(record_file, "w")) == NULL) {

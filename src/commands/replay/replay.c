@@ -12,7 +12,9 @@
 #include "capture/capture.h"
 #include "commands/replay/replay.h"
 #include "commands/replay/replay_play.h"
+#include "crypto/versions.h"
 #include "platform/platform.h"
+#include "platform/program/arguments.h"
 #include "server/measure.h"
 #include "server/process.h"
 #include "server/server.h"
@@ -29,7 +31,7 @@ struct replay_options {
 	const char *in[ROUTES];
 	const char *out[ROUTES];
 	const char *control_out;
-	const char *stats;
+	const char *json;
 	const char *changes_in;
 	const char *answers;
 	struct replay_changes *changes; /* the changes of --then, and later those of `changes_in` */
@@ -50,7 +52,7 @@ static const struct argp_option options[] = {
 	{"control-out", 'm', "PCAP", 0, "output: management messages of modems, upstream", 0},
 	{"flows", 'f', NULL, 0, "report every downstream service flow, not only those with drops",
 	 0},
-	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
+	ARGUMENTS_JSON('j', "write all counters as JSON to this file"),
 	{"then", 't', "TIME=FILE", 0,
 	 "at this time after the first packet, reload from FILE, as at SIGHUP; may be repeated", 0},
 	{"changes", 'C', "FILE", 0,
@@ -71,7 +73,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'I': o->in[UP] = value; return 0;
 	case 'O': o->out[UP] = value; return 0;
 	case 'm': o->control_out = value; return 0;
-	case 's': o->stats = value; return 0;
+	case 'j': o->json = value; return 0;
 	case 'f': o->flows = true; return 0;
 	case 'C': o->changes_in = value; return 0;
 	case 'a': o->answers = value; return 0;
@@ -89,7 +91,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-static int write_stats(const struct replay *r, const char *path) {
+static int write_json(const struct replay *r, const char *path) {
 	json_t *json = report_json(&r->server, NULL, 0);
 	int ret;
 
@@ -105,12 +107,12 @@ static int replay(struct replay *r, const struct replay_options *o) {
 	bool whole = replay_play(r) == 0;
 	int ret = !whole ? EXIT_FAILED : r->changes->refused > 0 ? EXIT_USAGE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
-	bool stdout_used = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
+	bool stdout_used = report_is_stdout(o->json) || report_is_stdout(o->out[DOWN]) ||
 			   report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
 			   report_is_stdout(o->answers);
 
 	replay_play_out(r);
-	if (o->stats != NULL && write_stats(r, o->stats) != 0)
+	if (o->json != NULL && write_json(r, o->json) != 0)
 		ret = EXIT_FAILED;
 	if (o->answers != NULL && report_write(r->changes->answers, o->answers) != 0)
 		ret = EXIT_FAILED;
@@ -134,7 +136,7 @@ static bool is_input(const struct replay_options *o, const char *path) {
 
 /* No output may overwrite an input or another output. */
 static bool outputs_free(const struct replay_options *o) {
-	const char *const outputs[] = {o->out[DOWN], o->out[UP], o->control_out, o->stats,
+	const char *const outputs[] = {o->out[DOWN], o->out[UP], o->control_out, o->json,
 				       o->answers};
 
 	for (size_t i = 0; i < RTE_DIM(outputs); i++) {
@@ -249,9 +251,8 @@ int replay_command(int argc, char **argv) {
 	int status = EXIT_USAGE;
 	bool good;
 
-	argp_err_exit_status = EXIT_USAGE;
 	/* an invalid --then ends the parser */
-	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0;
+	good = versions_parse(&argp, argc, argv, &o) == 0;
 	if (o.control_out != NULL)
 		o.devices.control = "control";
 	if (good && (o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&

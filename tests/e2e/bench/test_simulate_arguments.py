@@ -26,13 +26,13 @@ def check_rejected(args: list[str], message: str, capfd: pytest.CaptureFixture[s
     [
         (["nonsense"], "nonsense: no such scenario; allowed: light, "),
         (["missing.json"], "missing.json: No such file"),
-        (["light", "--plots", "."], "--plots: not allowed together with"),
-        (["--plots", "nowhere"], "--plots nowhere: no such folder"),
+        (["light", "--plot", "a.svg"], "--plot: not allowed together with"),
+        (["--plot", "a.png"], "--plot: found a.png, allowed: name.svg"),
         ([UPSTREAM, "nonsense"], "nonsense: no such scenario; allowed: light-1ms, "),
         ([UPSTREAM, "missing.json"], "missing.json: [Errno 2] No such file"),
         ([UPSTREAM, "light-1ms", "--aqm", "wred"], "--aqm: found together with --upstream"),
-        ([UPSTREAM, "light-1ms", "--plots", "."], "--plots: not allowed together with"),
-        ([UPSTREAM, "--plots", "nowhere"], "--plots nowhere: no such folder"),
+        ([UPSTREAM, "light-1ms", "--plot", "a.svg"], "--plot: not allowed together with"),
+        ([UPSTREAM, "--plot", "/proc/no/a.svg"], "--plot /proc/no/a.svg: No such file"),
     ],
 )
 def test_invalid_arguments_are_rejected(
@@ -120,9 +120,13 @@ def test_invalid_files_are_rejected(
 
 @pytest.mark.parametrize("args", [[], [UPSTREAM]], ids=["downstream", "upstream"])
 def test_plots_without_matplotlib_are_rejected(
-    args: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    args: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert cli.main(["simulate", *args, "--plots", "."]) == USAGE_ERROR
+    assert cli.main(["simulate", *args, "--plot", "a.svg"]) == USAGE_ERROR
     error = capfd.readouterr().err
     assert error.endswith("matplotlib is missing; run devtools/install-deps plot\n")

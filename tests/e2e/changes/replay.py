@@ -143,7 +143,7 @@ def replay_changes(
     write_pcap(capture, sent)
     changes_path.write_text(json.dumps(with_config_queries(changes)))
     names = ("--rphy-in", "--network-out") if up else ("--network-in", "--rphy-out")
-    files = (names[0], capture, names[1], folder / "out.pcap", "--stats", folder / "stats.json")
+    files = (names[0], capture, names[1], folder / "out.pcap", "--json", folder / "stats.json")
     control = ("--control-out", folder / "mmm.pcap") if up else ()
     change_files = ("--changes", changes_path, "--answers", folder / "answers.json")
     completed = vcmtsd("replay", "--config", config, *files, *control, *change_files, *options)

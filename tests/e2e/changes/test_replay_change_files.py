@@ -24,7 +24,7 @@ def replay(folder: Path, *options: str | Path, tool: bool = False) -> Completed:
     write_pcap(folder / "in.pcap", records_of(frames, START_NS, 1_000_000))
     files = ("--network-in", folder / "in.pcap", "--rphy-out", folder / "out.pcap")
     program = vcmts if tool else vcmtsd
-    return program("replay", "--config", SMALL, *files, "--stats", folder / "stats.json", *options)
+    return program("replay", "--config", SMALL, *files, "--json", folder / "stats.json", *options)
 
 
 def drops(folder: Path) -> dict[str, int]:

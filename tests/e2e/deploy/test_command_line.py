@@ -44,10 +44,10 @@ def test_launcher_replays_like_vcmtsd(tmp_path: Path) -> None:
     (tmp_path / "sg.yaml").write_text(TEXT)
     direct = vcmtsd(
         *("replay", "--config", tmp_path / "sg.yaml", "--network-in", tmp_path / "ip.pcap"),
-        *("--rphy-out", tmp_path / "direct.pcap", "--stats", tmp_path / "direct.json"),
+        *("--rphy-out", tmp_path / "direct.pcap", "--json", tmp_path / "direct.json"),
     )
     assert direct.status == 0
-    files = "--config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json"
+    files = "--config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --json stats.json"
     done = subprocess.run(
         [CHECKOUT / "vcmts", "replay", *files.split()],
         cwd=tmp_path,

@@ -183,7 +183,7 @@ def test_full_disk_is_reported(tmp_path: Path) -> None:
     out = tmp_path / "out.pcap"
     for ended in (
         vcmtsd(*command, "--rphy-out", "/dev/full"),
-        vcmtsd(*command, "--rphy-out", out, "--stats", "/dev/full"),
+        vcmtsd(*command, "--rphy-out", out, "--json", "/dev/full"),
     ):
         assert ended.status == 1
         (message,) = ended.messages
@@ -214,6 +214,6 @@ def test_stats_can_be_printed(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     write_pcap(captured, SENT)
     _, out, stats = replay_files(SMALL, captured, tmp_path)
-    files = ("--network-in", captured, "--rphy-out", out, "--stats", "-")
+    files = ("--network-in", captured, "--rphy-out", out, "--json", "-")
     ended = vcmtsd("replay", "--config", SMALL, *files)
     assert ended.status == 0 and ended.stdout == stats.read_text()

@@ -146,7 +146,7 @@ def replay(requests: Requests, folder: Path, text: str = CONFIG) -> Replayed:
     out, stats = folder / "depi.pcap", folder / "stats.json"
     config.write_text(text)
     write_pcap(uepi, sorted(requests.records, key=lambda record: record.time_ns))
-    ways = ("--rphy-in", uepi, "--network-out", ip, "--rphy-out", out, "--stats", stats)
+    ways = ("--rphy-in", uepi, "--network-out", ip, "--rphy-out", out, "--json", stats)
     done = vcmtsd("replay", "--config", config, *ways)
     assert done.status == 0, done.stderr
     return Replayed(read_messages(out), json.loads(stats.read_text()), out)

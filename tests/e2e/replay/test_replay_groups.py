@@ -40,7 +40,7 @@ def replay(config: Path, sent: Path, up: bool) -> tuple[list[Record], Json]:
     """Replays a capture in one direction. Returns the sent packets and the statistics."""
     output, stats = sent.with_suffix(".out"), sent.with_suffix(".json")
     files = ("--rphy-in", sent, "--network-out") if up else ("--network-in", sent, "--rphy-out")
-    done = vcmtsd("replay", "--config", config, *files, output, "--stats", stats)
+    done = vcmtsd("replay", "--config", config, *files, output, "--json", stats)
     assert done.status == 0, done.stderr
     return list(read_pcap(output).records), json.loads(stats.read_text(encoding="utf-8"))
 

@@ -90,7 +90,7 @@ def replay_both(
         names = ("--rphy-in", "--network-out") if upstream else ("--network-in", "--rphy-out")
         pcap, out, stats = folder / "in.pcap", folder / f"{names[1]}.pcap", folder / "stats.json"
         write_pcap(pcap, capture)
-        files = (names[0], pcap, names[1], out, "--stats", stats, "--changes", changes_file)
+        files = (names[0], pcap, names[1], out, "--json", stats, "--changes", changes_file)
         done = vcmtsd("replay", "--config", config, *files)
         assert done.status == 0, done.stderr
         groups_ = json.loads(stats.read_text())["groups"]

@@ -40,15 +40,15 @@ def test_output_over_other_file_is_rejected(tmp_path: Path) -> None:
     captured, link = tmp_path / "uepi.pcap", tmp_path / "link.pcap"
     captured.touch()
     link.hardlink_to(captured)
-    for option in ("--network-out", "--control-out", "--stats"):
+    for option in ("--network-out", "--control-out", "--json"):
         for path in (captured, link):
             check_refused(replay(tmp_path, option, path), path.name, "input")
         check_refused(replay(tmp_path, option, tmp_path / "sg.yaml"), "sg.yaml", "input")
         assert captured.read_bytes() == before
-    for option in ("--control-out", "--stats"):
+    for option in ("--control-out", "--json"):
         check_refused(replay(tmp_path, option, tmp_path / "ip.pcap"), "ip.pcap", "two outputs")
     same = tmp_path / "same"
-    check_refused(replay(tmp_path, "--control-out", same, "--stats", same), "same", "two outputs")
+    check_refused(replay(tmp_path, "--control-out", same, "--json", same), "same", "two outputs")
     assert not same.exists() and not (tmp_path / "ip.pcap").exists()
 
 
@@ -81,7 +81,7 @@ def test_configuration_without_upstream_is_rejected(tmp_path: Path) -> None:
 
 
 def test_full_disk_is_reported(tmp_path: Path) -> None:
-    for option in ("--network-out", "--control-out", "--stats"):
+    for option in ("--network-out", "--control-out", "--json"):
         done = replay(tmp_path, option, "/dev/full")
         assert done.status == 1
         (message,) = done.messages
@@ -93,7 +93,7 @@ def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path
     """Records before the truncated one are replayed. The message names the file, status is 1."""
     control_file, stats = tmp_path / "mmm.pcap", tmp_path / "stats.json"
     capture = build_pcap([*SENT[:40], Record(SENT[40].time_ns, bytes(24), 24)])
-    files = ("--control-out", control_file, "--stats", stats)
+    files = ("--control-out", control_file, "--json", stats)
     done = replay(tmp_path, *files, captured=capture[:-missing])
     assert done.status == 1
     (message,) = done.messages
@@ -104,7 +104,7 @@ def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path
 
 def test_stats_can_be_printed(tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
-    summary = replay(tmp_path, "--stats", stats).stdout
-    done = replay(tmp_path, "--stats", "-")
+    summary = replay(tmp_path, "--json", stats).stdout
+    done = replay(tmp_path, "--json", "-")
     assert done.status == 0 and done.stdout == stats.read_text()
     assert "\n".join(done.messages) + "\n" == summary

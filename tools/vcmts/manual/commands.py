@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 HELP = ("-?", "-h", "--help", "--usage")  # common to all commands
 USAGE = re.compile(r"Usage: ([\w-]+(?: \w+)?)(.*)")
-OPTION = re.compile(r" {2,}((?:-\S(?:, )?)?(?:--[\w-]+)?(?:=(\S+))?) {2,}(\S.*)")
+OPTION = re.compile(r" {2,}((?:-\S(?:, )?)?(?:--[\w-]+)?(?:(\[?=\S+))?) {2,}(\S.*)")
 NOTE = re.compile(r"Mandatory or optional arguments to long options")
 WIDTH = 78  # of what is shown as it is
 WORD = re.compile(r" {2}(\S+) {2,}(\S.*)")
@@ -121,10 +121,11 @@ def notes_after_options(groups: list[Group], line: str) -> list[str]:
 
 def with_option(group: Group, found: re.Match[str]) -> Group:
     """Adds an option to a group, unless it is common to all commands."""
-    names = tuple(found[1].partition("=")[0].replace(",", " ").split())
+    names = tuple(re.split(r"\[?=", found[1])[0].replace(",", " ").split())
     if set(names) & set(HELP):
         return group
-    return replace(group, options=(*group.options, Option(names, found[2] or "", found[3])))
+    value = (found[2] or "").replace("=", "", 1)  # "=FILE", or "[=FILE]"
+    return replace(group, options=(*group.options, Option(names, value, found[3])))
 
 
 def parse_help(name: str, printed: str) -> Command:
