@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from patience import TIMEOUT
-from vcmts import cli, paths
+from vcmts import cli, options, paths
 from vcmts.run import command as run
 from vcmts.run import complaints, rates
 
@@ -109,10 +109,13 @@ def write_vcmtsd_stub(build: Path, status: int) -> Path:
     return build / "arguments"
 
 
-REPLAY = ["replay", "--config", "sg.yaml", "--network-in", "i", "--rphy-out", "o", "--stats", "s"]
+REPLAY = [
+    *("replay", "--config", "sg.yaml", "--network-in", "i", "--rphy-out", "o"),
+    *("--json", "s.json"),
+]
 UPSTREAM_REPLAY = [
     *("replay", "--config", "sg.yaml", "--rphy-in", "i", "--network-out", "o"),
-    *("--control-out", "m", "--stats", "s"),
+    *("--control-out", "m", "--json", "s.json"),
 ]
 
 
@@ -217,13 +220,13 @@ def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int
         (["run", "--rate", "-5Mbps"], ["run", "--rate=-5Mbps"]),
         (["run", "--upstream-rate=-1"], ["run", "--upstream-rate=-1"]),
         (["run", "--rate", "5Mbps", "-5"], ["run", "--rate", "5Mbps", "-5"]),
-        (["run", "--rate", "--json"], ["run", "--rate", "--json"]),
+        (["run", "--rate", "--verbose"], ["run", "--rate", "--verbose"]),
         (["-5"], ["-5"]),
     ],
 )
 def test_negative_value_is_joined_to_its_option(argv: list[str], expected: list[str]) -> None:
     """The program that reads the value refuses it."""
-    assert cli.join_negative_values(argv) == expected
+    assert options.join_values(argv) == expected
 
 
 def test_messages_of_traffic_name_options_of_run() -> None:

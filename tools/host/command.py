@@ -5,7 +5,6 @@ Actions: check, plan, apply and undo. docs/host.md describes the changes.
 """
 
 import argparse
-import json
 import os
 import re
 from collections.abc import Callable
@@ -26,9 +25,11 @@ from host.prepare.decide import Options, decide
 from host.prepare.fact import MISSING, Finding, inspect_machine
 from host.prepare.requirements import requirements
 from host.prepare.system import StepError, System
+from vcmts import options, version
 from vcmts.console import print_line, wide_console
 from vcmts.layout import machine as host_machine
 from vcmts.layout.propose import MOST_GROUPS
+from vcmts.output import is_stdout, write_json
 from vcmts.paths import MistakeError, notify
 from vcmts.system.files import Files
 
@@ -51,7 +52,7 @@ def add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument(
         "--groups", type=int, metavar="N", default=1, help="service groups (default: %(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    options.add_json(parser, "the facts")
     parser.add_argument(
         "--kubernetes", action="store_true", help="also check the requirements of a Kubernetes node"
     )
@@ -162,8 +163,9 @@ def check(arguments: argparse.Namespace) -> int:
     ok = all(finding.verdict != MISSING for finding in found)
     if arguments.json:
         facts = [asdict(finding) for finding in found]
-        print(json.dumps({"schema": 1, "ok": ok, "facts": facts}, indent=1))
-    else:
+        report = {"schema": 1, "version": version.facts(), "ok": ok, "facts": facts}
+        write_json(arguments.json, report)
+    if not is_stdout(arguments.json):
         print_findings(found, wide_console())
     return 0 if ok else 1
 

@@ -2,19 +2,20 @@
 """The command line `vcmts COMMAND`: one module per command, imported only when it is called.
 
 The module, or the module `command` of a package, has `add_arguments(parser)` and `main(arguments)
--> int`. Exit status: 0 for success, 1 if a packet was lost or corrupted that --impair does not
-explain, 2 for an error in arguments or configuration.
+-> int`. Exit status: 0 for success, 1 for no or refused, 2 for an error in arguments or
+configuration (docs/command-line.md).
 """
 
 import argparse
+import difflib
 import importlib
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from vcmts import options, output, version
 from vcmts.paths import MistakeError, missing_package, notify
 
 COMMANDS = {
@@ -55,13 +56,14 @@ EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
   vcmts validate sg.yaml
-  vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json
+  vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --json stats.json
   vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap --control-out mmm.pcap
   vcmts bench all
   vcmts size --machine bench-results/bench-pipeline.json --cores-per-socket 32 --groups 100x6ofdm
 
-exit status: 0 success, 1 packets were lost or corrupted, 2 an error in arguments or
-configuration. `vcmts COMMAND --help` describes the options of a command.
+exit status: 0 success; 1 no, or refused, such as lost packets or a request that the server does not
+grant; 2 an error in arguments, configuration or files. `vcmts COMMAND --help` describes the options
+of a command, `vcmts --version` prints version, commit, libraries and build.
 """
 
 
@@ -77,25 +79,40 @@ def load_command(command: str) -> ModuleType:
         raise MistakeError(f"{command}: not installed ({name} is missing)") from error
 
 
-def join_negative_values(arguments: Sequence[str]) -> list[str]:
-    """Joins `--rate -5Mbps` to `--rate=-5Mbps`, so that argparse does not take the value for an
-    option: the option's own check then explains what is wrong with it."""
-    words: list[str] = []
-    for word in arguments:
-        if re.match(r"-\d", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
-            words[-1] += f"={word}"
-        else:
-            words.append(word)
-    return words
+class CommandParser(argparse.ArgumentParser):
+    """Reports unknown options with the usage of the command that does not have them, which argparse
+    does with the usage of all commands."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self.unknown_text(unknown[0]))
+        return found, unknown
+
+    def unknown_text(self, word: str) -> str:
+        option = word.partition("=")[0]
+        if not option.startswith("-"):
+            hint = "; the file of --json has the suffix .json or a /"
+            return f"unexpected argument {word}" + (
+                hint if "--json" in self._option_string_actions else ""
+            )
+        names = [name for name in self._option_string_actions if name.startswith("--")]
+        close = difflib.get_close_matches(option, names, n=1, cutoff=0.7)
+        return f"unknown option {option}" + (f"; did you mean {close[0]}?" if close else "")
 
 
 def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """A parser of all commands. Only the command in `arguments` gets its options."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="vcmts",
         description="OpenVCMTS: a DOCSIS 3.1 data plane, and a traffic program that tests it.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version", action="store_true", help="print version, commit, libraries and build"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     selected = next((word for word in arguments if not word.startswith("-")), None)
@@ -107,10 +124,14 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    words = join_negative_values(sys.argv[1:] if arguments is None else arguments)
+    words = options.join_values(sys.argv[1:] if arguments is None else arguments)
     try:
+        if "--version" in words:  # also `vcmts COMMAND --version`
+            version.show()
+            return 0
         parsed = make_parser(words).parse_args(words)
-        status: int = load_command(parsed.command).main(parsed)
+        with output.text_beside_json(getattr(parsed, "json", None)):
+            status: int = load_command(parsed.command).main(parsed)
         return status
     except MistakeError as mistake:
         notify(str(mistake))

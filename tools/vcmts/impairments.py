@@ -6,8 +6,9 @@ import argparse
 import re
 from tempfile import TemporaryFile
 
-from vcmts import watch
-from vcmts.child import INTERRUPTED, check_writable, stoppable
+from vcmts import options, watch
+from vcmts.child import INTERRUPTED, check_writable, stoppable, temporary_folder
+from vcmts.output import replace_file
 from vcmts.paths import data, program
 from vcmts.progress import progress
 
@@ -37,19 +38,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, help="seed of the random numbers (default: %(default)s)"
     )
-    parser.add_argument("--json", metavar="FILE", help="also write all values to this file")
+    options.add_json(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
     check_writable(arguments.json)
     command = [str(program("vcmts-impairments")), "--config", arguments.config]
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
-    if arguments.json is not None:
-        command += ["--json", arguments.json]
     # Print the table at the end: its lines would mix with the progress bar.
-    with stoppable() as stopped, TemporaryFile() as table:
+    with temporary_folder() as folder, stoppable() as stopped, TemporaryFile() as table:
+        found = folder / "matrix.json"
+        command += ["--json", str(found)]
         with progress("impairments", 1) as shown:
             status = watch.run_watched(command, watch.whole_progress(shown), stopped, stdout=table)
         table.seek(0)
         print(table.read().decode(), end="", flush=True)
+        if arguments.json is not None and found.exists():
+            replace_file(arguments.json, found.read_text(encoding="utf-8"))
     return INTERRUPTED if stopped.by_signal else status

@@ -4,7 +4,6 @@ results of each kind (docs/results.md). Checks files against config/results.sche
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vcmts import version
 from vcmts.jsons import Json
+from vcmts.output import is_stdout, write_json
 from vcmts.paths import TOOL, MistakeError, data
 from vcmts.secret import hide_keys
 from vcmts.system import facts as host
@@ -25,7 +26,6 @@ PROGRAMS = ("vcmts", "__main__.py")  # names of the tool in sys.argv[0]
 MIX_KEYS = ("point", "mix", "upstream_mix")  # of a result: their value may be @FILE
 # The folders of an absolute path. A blank before "/" or "-" ends the path: another word begins.
 FOLDERS = re.compile(r"(?:(?<![\w.~-])|(?<=^-\w))/(?:(?:[^/\s,=:]| (?![/-]))+/)+")
-STDOUT = "/dev/stdout"
 FOUND_MAX = 60  # characters of an invalid value in a message
 
 
@@ -69,6 +69,7 @@ class Measurement:
         return {
             "schema": SCHEMA,
             "kind": self.kind,
+            "version": version.facts(),
             "command": without_local_paths(self.command),
             "started": self.started.isoformat(timespec="seconds"),
             "seconds": round((now() - self.started).total_seconds(), 1),
@@ -79,27 +80,14 @@ class Measurement:
             "results": [without_mix_folders(result) for result in self.results],
         }
 
-    def write(self, path: str | Path) -> None:
-        """Replaces the file atomically: a reader never sees a part of it."""
-        replace_file(path, json.dumps(self.as_json(), indent=1) + "\n")
+    def write(self, path: str) -> None:
+        """Writes the results to the file of --json, or to standard output."""
+        write_json(path, self.as_json())
 
-
-def replace_file(path: str | Path, text: str) -> None:
-    """Replaces the file, or the target of a link, atomically by way of FILE.part. Raises OSError.
-
-    Writes directly to devices, pipes and stdout, which it would remove."""
-    if str(path) == STDOUT:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-        return
-    path = path.resolve()
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    def save(self, path: str) -> None:
+        """Writes the results so far, if they go to a file."""
+        if not is_stdout(path):
+            self.write(path)
 
 
 @cache

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from python import report_samples
-from vcmts import results
+from vcmts import output, results
 from vcmts.child import check_writable
 from vcmts.paths import MistakeError
 
@@ -172,7 +172,7 @@ def test_written_measurement_is_read(tmp_path: Path) -> None:
         "pipeline", ["/somewhere/vcmts/__main__.py", "bench", "pipeline"], "group", sample["host"]
     )
     measured.results = sample["results"]
-    measured.write(path)
+    measured.write(str(path))
     file = results.read(path)
     assert file["complete"] is False and file["results"] == sample["results"]
     assert file["command"] == ["./vcmts", "bench", "pipeline"]
@@ -208,7 +208,7 @@ def test_each_missing_key_is_reported() -> None:
 def test_stdout_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     """If stdout is a file, the tables that were printed stay."""
     print("table")
-    results.replace_file("/dev/stdout", "figures")
+    output.replace_file("/dev/stdout", "figures")
     assert capsys.readouterr().out == "table\nfigures"
 
 
@@ -217,7 +217,7 @@ def test_device_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    results.replace_file(pipe, "figures")
+    output.replace_file(pipe, "figures")
     assert os.read(reader, 100) == b"figures"
     os.close(reader)
     assert pipe.is_fifo()
@@ -226,7 +226,7 @@ def test_device_is_not_replaced(tmp_path: Path) -> None:
 
 def test_symlink_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("target.json")
-    results.replace_file(tmp_path / "link.json", "figures")
+    output.replace_file(tmp_path / "link.json", "figures")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "target.json").read_text() == "figures"
 

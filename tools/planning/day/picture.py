@@ -9,7 +9,7 @@ from typing import Any
 
 from planning.day.moment import HOURS
 from planning.day.show import measured_names, policy_text
-from vcmts.child import check_writable
+from vcmts import options
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing_package
@@ -17,7 +17,6 @@ from vcmts.simulate import plots
 
 Draw = Callable[[Any, Json], bool]  # returns whether there was something to draw
 
-FORMATS = (".svg", ".png")
 BLUE, VERMILION = plots.COLOURS["docsis-pie"], plots.COLOURS["tail-drop"]
 # Okabe and Ito's palette, as in all pictures of the project.
 COLOURS = (BLUE, VERMILION, "#009e73", "#e69f00", "#56b4e9", "#cc79a7")
@@ -183,9 +182,7 @@ PANELS: dict[str, Draw] = {
 
 def check(path: Path) -> None:
     """Raises MistakeError if the picture cannot be drawn; called before the measurement."""
-    if path.suffix not in FORMATS:
-        raise MistakeError(f"--plot: found {path.name}, allowed: a name.svg or name.png")
-    check_writable(str(path), "--plot")
+    options.picture_path(str(path))
     try:
         plots.load()
     except ModuleNotFoundError as error:

@@ -3,11 +3,11 @@
 pauses and lower frequencies. docs/power.md describes the model and its accuracy."""
 
 import argparse
-import json
 from pathlib import Path
 
 from planning.day import load as day_load
 from planning.power import show, simulate
+from vcmts import options, output, version
 from vcmts.child import check_writable
 from vcmts.console import out_console
 from vcmts.jsons import Json
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="latency that the governor may add, such as 200us (default: "
         f"{policy.LATENCY_US:g}us); needs --policy",
     )
-    part.add_argument("--json", metavar="FILE", help="write all values, in steps of five minutes")
-    part.add_argument("--plot", metavar="FILE", help="draw .svg or .png; needs matplotlib")
+    options.add_json(part, "all values, in steps of five minutes,")
+    options.add_plot(part, "draw the day")
 
 
 def draw(path: Path, answer: Json) -> None:
@@ -65,9 +65,7 @@ def draw(path: Path, answer: Json) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    plot = Path(arguments.plot) if arguments.plot else None
-    if plot and plot.suffix not in (".svg", ".png"):
-        raise MistakeError(f"--plot {plot}: found {plot.suffix!r}, allowed: .svg or .png")
+    plot = options.picture_path(arguments.plot) if arguments.plot else None
     check_writable(arguments.json)
     machine = power_machine.read(arguments.machine)
     if arguments.policy is not None:
@@ -77,9 +75,11 @@ def main(arguments: argparse.Namespace) -> int:
     day = day_load.read(arguments.day)
     steps = simulate.simulate_day(machine, day, arguments.saving or simulate.MODES)
     answer = show.as_json(machine, day, steps)
-    show.show(machine, answer, out_console())
+    if not output.is_stdout(arguments.json):
+        show.show(machine, answer, out_console())
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
+        output.write_json(arguments.json, answer | {"version": version.facts()})
+    if output.file_name(arguments.json):
         print(f"every value: {arguments.json}")
     if plot:
         draw(plot, answer)

@@ -2,10 +2,8 @@
 """The command `vcmts size`: options and main function. docs/sizing.md describes the calculation."""
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from planning.size import cloud, cloud_show
 from planning.size import devices as size_devices
@@ -18,10 +16,11 @@ from planning.size import watts as size_watts
 from planning.size.load import RECEIVER_CYCLES, REDUNDANCY, SHARED_PORTS, Kind, Question, Server
 from planning.size.plan import plan
 from planning.size.request import Groups
-from vcmts import published
+from vcmts import options, output, published, version
 from vcmts.child import check_writable
 from vcmts.console import out_console
 from vcmts.jsons import Json
+from vcmts.output import write_json
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
 
@@ -229,7 +228,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="standby service groups per active one, on the same server (default: 0)",
     )
     parser.add_argument("--power", metavar="FILE", help=size_watts.HELP)
-    parser.add_argument("--json", metavar="FILE", help="also write the answer as JSON")
+    options.add_json(parser, "the answer")
 
 
 def parse_rules(arguments: argparse.Namespace, name: str) -> Rules:
@@ -367,9 +366,11 @@ def _question(
     return Question(kinds, server, rules, arguments.standby, limit)
 
 
-def write_json(arguments: argparse.Namespace, answer: Json) -> int:
+def store(arguments: argparse.Namespace, answer: Json) -> int:
+    """Writes the answer for --json. Returns the exit status."""
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
+        write_json(arguments.json, answer | {"version": version.facts()})
+    if output.file_name(arguments.json):
         print(f"every value: {arguments.json}")
     return 0
 
@@ -381,13 +382,15 @@ def main(arguments: argparse.Namespace) -> int:
     answer: Json
     if arguments.cloud is not None:
         answer = cloud.answer(arguments, parse_question)
-        cloud_show.show(answer, console)
-        return write_json(arguments, answer)
+        if not output.is_stdout(arguments.json):
+            cloud_show.show(answer, console)
+        return store(arguments, answer)
     if not arguments.groups:
         raise MistakeError(f"--groups: missing, allowed: {size_request.FORM}")
     question, rules = parse_question(arguments)
     found = plan(question)
     answer = size_show.as_json(found, rules, arguments.spare_servers)
     size_watts.add(answer, found, size_watts.described_machine(arguments.power, arguments.machine))
-    size_show.show(answer, console)
-    return write_json(arguments, answer)
+    if not output.is_stdout(arguments.json):
+        size_show.show(answer, console)
+    return store(arguments, answer)

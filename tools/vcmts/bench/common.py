@@ -9,11 +9,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from vcmts import configuration
+from vcmts import configuration, options
 from vcmts.bench.trials import ProgramError, StopError
 from vcmts.child import INTERRUPTED, Stopped, check_writable, stoppable, temporary_folder
 from vcmts.console import wide_console
 from vcmts.jsons import Json
+from vcmts.output import is_stdout
 from vcmts.paths import TOOL, MistakeError, notify
 from vcmts.results import Measurement
 from vcmts.watch import OnMessage, OnProgress, print_to_stderr, run_watched
@@ -39,8 +40,7 @@ def add_arguments(
 
 
 def add_stored(parser: argparse.ArgumentParser, default: str) -> None:
-    text = "file for the results (default: %(default)s)"
-    parser.add_argument("--json", metavar="FILE", default=default, help=text)
+    options.add_json(parser, "the results", default)
 
 
 def add_only(parser: argparse.ArgumentParser, parts: Sequence[str], metavar: str = "WHAT") -> None:
@@ -87,11 +87,17 @@ def run_benchmark(
     return status, report if report["results"] else None
 
 
+def write(measurement: Measurement, path: str) -> None:
+    """Writes the results, and prints where they are."""
+    measurement.write(path)
+    if not is_stdout(path):
+        print(f"all results: {path}")
+
+
 def store(measurement: Measurement, path: str, stopped: Stopped, status: int) -> int:
     """Writes the measurement, also an incomplete one. Returns the exit status of the tool."""
     measurement.complete = status == 0 and not stopped.by_signal
-    measurement.write(path)
-    print(f"all results: {path}")
+    write(measurement, path)
     if stopped.by_signal:
         notify(f"interrupted: the results so far are in {path}")
         return INTERRUPTED
@@ -126,9 +132,8 @@ def run_and_store(
         text = f"{len(to.results)} results were measured and stored"
         notify(f"{why}: {text if to.results else 'nothing was measured'}")
     if to.results:
-        to.write(given.json)
         show(to, wide_console())
-        print(f"all results: {given.json}")
+        write(to, given.json)
     return status
 
 

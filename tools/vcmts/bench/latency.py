@@ -171,7 +171,7 @@ class Bench:
     def all(self, rates: dict[str, float]) -> None:
         for load in self.options.loads:
             self.measurement.results += self.load(load, rates)
-            self.measurement.write(self.stored)
+            self.measurement.save(self.stored)
             self.shown.advance(self.options.seconds, f"{load:.0%}")
 
 

@@ -161,14 +161,14 @@ class Bench:
         finally:
             if searches:
                 self.measurement.results.append(result(where, searches))
-                self.measurement.write(self.stored)
+                self.measurement.save(self.stored)
 
     def all(self) -> None:
         for number, where in enumerate(self.options.points):
             self.point(number, where)
             self.finished += 1
         self.measurement.complete = True
-        self.measurement.write(self.stored)
+        self.measurement.save(self.stored)
 
 
 def measure_points(measurement: Measurement, bench: Bench) -> int:
@@ -183,7 +183,7 @@ def measure_points(measurement: Measurement, bench: Bench) -> int:
     if why and not measurement.results:
         notify(f"{why}: {NOTHING}")
     elif why:
-        measurement.write(bench.stored)
+        measurement.save(bench.stored)
         done, due = bench.finished, len(bench.options.points)
         notify(f"{why}: {done} of {due} points were measured; their results are stored")
     return status
@@ -238,5 +238,5 @@ def main(arguments: argparse.Namespace) -> int:
     if measurement.results:
         title = f"zero-loss throughput, {measurement.configuration}, {arguments.transport}"
         show(measurement.results, title, wide_console())
-        print(f"all results: {arguments.json}")
+        bench_common.write(measurement, arguments.json)
     return status

@@ -2,7 +2,6 @@
 """vcmts compare: compares the figures of two measurements, with statistical significance."""
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import options, version
 from vcmts.compare import figures as compare_figures
 from vcmts.compare.figures import Figure, Words
 from vcmts.compare.statistics import CHANCE, Comparison, compare_samples
 from vcmts.console import figures_table, print_line, wide_console
 from vcmts.jsons import Json
+from vcmts.output import is_stdout, write_json
 from vcmts.paths import MistakeError
 from vcmts.report.document import number
 from vcmts.report.runs import read_runs
@@ -87,7 +88,7 @@ class Pair:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A.json", help="stored by `vcmts bench` or `vcmts report`")
     parser.add_argument("b", metavar="B.json", help="what is said to differ from it")
-    parser.add_argument("--json", action="store_true", help="write JSON to standard output")
+    options.add_json(parser, "the differences")
     parser.add_argument("--all", action="store_true", help="show details too: stages, memory, ...")
 
 
@@ -213,6 +214,7 @@ def as_json(arguments: argparse.Namespace, found: Sequence[Pair], notes: Sequenc
     return {
         "schema": SCHEMA,
         "kind": "comparison",
+        "version": version.facts(),
         "a": arguments.a,
         "b": arguments.b,
         "warnings": list(notes),
@@ -258,7 +260,8 @@ def main(arguments: argparse.Namespace) -> int:
         notes += [*condition_differences(kind, a, b), *unpaired(a, b)]
     notes = list(dict.fromkeys(notes))
     if arguments.json:
-        print(json.dumps(as_json(arguments, found, notes), indent=1))
+        write_json(arguments.json, as_json(arguments, found, notes))
+    if is_stdout(arguments.json):
         return 0
     shown = [pair for pair in found if arguments.all or not pair.a.detail]
     if not shown:

@@ -11,12 +11,13 @@ from typing import Any, NoReturn
 
 import yaml
 
-from vcmts import secret
+from vcmts import options, secret
 from vcmts.control import metrics
 from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connected
 from vcmts.control.show import answer_lines, method_lines
-from vcmts.control.sockets import choose_socket
+from vcmts.control.sockets import select_socket
 from vcmts.jsons import Json
+from vcmts.output import write_json
 from vcmts.paths import MistakeError, notify
 
 DISCOVER = "rpc.discover"
@@ -36,10 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parameters of the method; VALUE is as in the configuration, @FILE (a YAML file) or "
         "@- (standard input); or all parameters as one JSON object",
     )
-    parser.add_argument(
-        "--socket", metavar="PATH", type=Path, help="control socket (default: the only one)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    options.add_server(parser)
+    options.add_json(parser, "the answer")
 
 
 def parse_value(key: str, text: str) -> Any:
@@ -106,15 +105,18 @@ def print_events(path: Path, params: Json) -> NoReturn:
 def main(arguments: argparse.Namespace) -> int:
     method, params = arguments.method or DISCOVER, parse_params(arguments.params)
     try:
+        path = select_socket(arguments.pid, arguments.socket)
         if method == SUBSCRIBE:
-            print_events(choose_socket(arguments.socket), params)
-        answer = call_method(choose_socket(arguments.socket), method, params)
+            print_events(path, params)
+        answer = call_method(path, method, params)
     except (RefusedError, ClosedError, metrics.PartsError) as error:
         notify(str(error))
         wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS
         return 2 if wrong else 1
-    if arguments.json or arguments.method == DISCOVER:
-        print(json.dumps(answer, indent=None if arguments.json else 2))
+    if arguments.json:
+        write_json(arguments.json, answer, indent=None)
+    elif arguments.method == DISCOVER:
+        print(json.dumps(answer, indent=2))
     else:
         print(*(answer_lines if arguments.method else method_lines)(answer), sep="\n")
     return 0

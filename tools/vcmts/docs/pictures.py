@@ -14,12 +14,12 @@ PICTURES: tuple[Drawn, ...] = (
     (
         ("scheduler-pie.svg", "scheduler-pie-rates.svg"),
         "vcmts-simulate",
-        ("simulate", "--plots", str(FOLDER)),
+        ("simulate", "--plot", str(FOLDER / "scheduler-pie.svg")),
     ),
     (
         ("upstream-simulation.svg",),
         "vcmts-simulate-upstream",
-        ("simulate", "--upstream", "--plots", str(FOLDER)),
+        ("simulate", "--upstream", "--plot", str(FOLDER / "upstream-simulation.svg")),
     ),
     (
         ("power-model.svg",),

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
-from vcmts import configuration
+from vcmts import configuration, options, version
 from vcmts.child import check_writable, temporary_folder
 from vcmts.console import wide_console
 from vcmts.jsons import Json
@@ -18,6 +18,7 @@ from vcmts.layout.case import REFUSED, Case, Note, Port
 from vcmts.layout.machine import Machine
 from vcmts.layout.propose import Fit, Proposal
 from vcmts.layout.show import show
+from vcmts.output import is_stdout, write_json
 from vcmts.paths import MistakeError, program
 from vcmts.profile import crypto
 from vcmts.profile.server import write_server
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=HERE,
         help="check another machine: a folder with a copy of its /sys and /proc",
     )
-    parser.add_argument("--json", metavar="FILE", help="also write everything to this file")
+    options.add_json(parser, "everything")
 
 
 def configuration_file(arguments: argparse.Namespace, found: Machine, folder_path: Path) -> Path:
@@ -117,6 +118,7 @@ def result_json(case: Case, notes: list[Note], fits: list[Fit], proposal: Propos
     found = case.machine
     return {
         "schema": SCHEMA,
+        "version": version.facts(),
         "machine": {
             **{key: sorted(getattr(found, key)) for key in ("present", "online", "usable")},
             "cpuset": sorted(found.cpuset.cores) if found.cpuset else None,
@@ -150,8 +152,8 @@ def main(arguments: argparse.Namespace) -> int:
     fits, proposal = make_proposal(case)
     show_proposal = arguments.propose or not case.configured or placement["refused"]
     offered = proposal if show_proposal else None
-    show(case, notes, fits, offered, wide_console())
+    if not is_stdout(arguments.json):
+        show(case, notes, fits, offered, wide_console())
     if arguments.json:
-        text = json.dumps(result_json(case, notes, fits, offered), indent=2)
-        Path(arguments.json).write_text(text + "\n", encoding="utf-8")
+        write_json(arguments.json, result_json(case, notes, fits, offered))
     return 2 if any(note.level == REFUSED for note in notes) else 0

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vcmts import results
+from vcmts import results, version
 from vcmts.jsons import Json
+from vcmts.output import replace_file
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
 from vcmts.power.model import Machine
@@ -28,7 +29,7 @@ from vcmts.report import summary as report_summary
 from vcmts.report import watts as report_watts
 from vcmts.report.document import Document, Section
 from vcmts.report.runs import Run, read_runs, with_letters
-from vcmts.results import SCHEMA, replace_file
+from vcmts.results import SCHEMA
 
 Maker = Callable[[Sequence[Run]], Section]
 FIGURES: tuple[Maker, ...] = (
@@ -98,6 +99,7 @@ def report_json(runs: Sequence[Run]) -> Json:
     return {
         "schema": SCHEMA,
         "kind": "report",
+        "version": version.facts(),
         "written": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
         "files": [run.name for run in runs],
         "runs": [run.file for run in runs],

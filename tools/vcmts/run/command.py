@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from vcmts import configuration
+from vcmts import configuration, options, output, version
 from vcmts.child import INTERRUPTED, Stopped, check_writable, start, stoppable, temporary_folder
 from vcmts.control import sockets
 from vcmts.jsons import Json
@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     power.add_arguments(parser)
     add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
-    parser.add_argument("--json", metavar="FILE", help="write all figures of the run to this file")
+    options.add_json(parser, "all figures of the run")
     parser.add_argument("--verbose", action="store_true", help="print all figures of the run")
 
 
@@ -267,7 +267,7 @@ def report_results(
     if given.list_checks:
         checks.print_checks(whole["checks"], Console(file=sys.stdout))
     if given.json:
-        Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+        output.write_json(given.json, whole, indent=2)
     complaints.report_all(whole, facts, kept, excused=excused is not None)
     if excused:
         notify(gaps.excuse_text(whole, excused))
@@ -296,6 +296,7 @@ def run_programs(
     mistaken = check_command(command)
     if mistaken != 0:
         return mistaken
+    notify(version.first_line())
     notify(checks.first_message(drawn.seed))
     status = INTERRUPTED
     with data_plane(
@@ -326,8 +327,8 @@ def run_programs(
     qos.add(whole)
     maps.add(whole)
     lateness.add(whole)
-    witness.print_problems(whole, witness.keep_packets(whole, folder, given.json))
-    kept = keep_unexpected(captured, given.json, status)
+    witness.print_problems(whole, witness.keep_packets(whole, folder, output.file_name(given.json)))
+    kept = keep_unexpected(captured, output.file_name(given.json), status)
     return report_results(whole, facts, given, day, status, kept)
 
 

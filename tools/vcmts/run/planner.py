@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
+from vcmts import options
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power.measured import COMMAND_HELP
@@ -44,9 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "show busy and paused time, frequencies, latencies, modelled watts. FILE has lines of hour "
         "and load, such as 18:30 85%% (default: config/day.txt, after a paper)",
     )
-    parser.add_argument(
-        "--plot", metavar="FILE", help=f"with --day: figure, .svg or .png (default: {PICTURE})"
-    )
+    options.add_plot(parser, f"with --day: draw the day (default: {PICTURE})")
     parser.add_argument(
         "--machine",
         metavar="FILE",

@@ -5,6 +5,7 @@ scheduler, on a simulated clock. Prints delay, utilisation and loss."""
 import argparse
 from pathlib import Path
 
+from vcmts import options
 from vcmts.paths import MistakeError
 from vcmts.progress import progress
 from vcmts.simulate import running, scenarios, upstream, upstream_scenarios
@@ -41,11 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="active queue management; may be repeated (default: each of them)",
     )
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
-    parser.add_argument("--json", metavar="FILE", help="also write all results to this file")
+    options.add_json(parser, "all results")
     parser.add_argument(
-        "--plots",
-        metavar="FOLDER",
-        help="draw the figures of docs/ in this folder instead; needs matplotlib",
+        "--plot",
+        metavar="FILE",
+        help="instead, draw the figures of docs/scheduler.md: FILE.svg over time and FILE-rates.svg"
+        " over rates, or with --upstream one; their folder is made if needed; needs matplotlib",
     )
 
 
@@ -90,8 +92,9 @@ def rows_of_case(name: str, aqms: list[str], results: dict[str, Result]) -> list
     return rows
 
 
-def draw_figures(folder: str) -> int:
-    target, plots = running.open_plots(folder)
+def draw_figures(given: str) -> int:
+    """Draws a figure over time, and beside it one over rates. Returns the exit status."""
+    path, plots = running.open_plot(given)
     over_time = {aqm: simulate(scenarios.rate_change(aqm)) for aqm in ("tail-drop", "docsis-pie")}
     points = [
         (aqm, rate, count)
@@ -104,24 +107,24 @@ def draw_figures(folder: str) -> int:
         for aqm, rate, count in points:
             over_rates[aqm, rate, count] = simulate(scenarios.matrix(rate, count, aqm))
             shown.advance(text=f"{aqm}, {count} senders")
-    for name, figure in (
-        ("scheduler-pie.svg", plots.over_time(over_time)),
-        ("scheduler-pie-rates.svg", plots.over_rates(over_rates)),
+    for target, figure in (
+        (path, plots.over_time(over_time)),
+        (path.with_stem(f"{path.stem}-rates"), plots.over_rates(over_rates)),
     ):
-        plots.write(figure, target / name)
-        print(target / name)
+        plots.write(figure, target)
+        print(target)
     return 0
 
 
 def main(arguments: argparse.Namespace) -> int:
     if arguments.upstream:
         return upstream.main(arguments)
-    if arguments.plots is not None:
+    if arguments.plot is not None:
         if arguments.scenario or arguments.aqm or arguments.json or arguments.markdown:
             raise MistakeError(
-                "--plots: not allowed together with scenarios, --aqm, --json or --markdown"
+                "--plot: not allowed together with scenarios, --aqm, --json or --markdown"
             )
-        return draw_figures(arguments.plots)
+        return draw_figures(arguments.plot)
     rows: list[list[str]] = []
     results: dict[str, Result] = {}
     names = arguments.scenario or list(CASES)

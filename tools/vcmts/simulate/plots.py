@@ -154,7 +154,7 @@ def legend_on_top(figure: Any, **options: Any) -> None:
         figure.axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.1), **options)
 
 
-def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plots`") -> None:
+def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plot`") -> None:
     """Writes a figure as SVG with a licence comment. The same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(path, format="svg", metadata=metadata)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from vcmts import options, version
 from vcmts.console import figures_table, out_console
 from vcmts.jsons import Json
+from vcmts.output import write_json
 from vcmts.paths import MistakeError, missing_package, program
 from vcmts.simulate.scenarios import Scenario
 
@@ -45,18 +47,17 @@ def unknown_scenario(name: str, cases: Sequence[str]) -> MistakeError:
     return MistakeError(f"{name}: no such scenario; allowed: {', '.join(cases)}, or a file.json")
 
 
-def open_plots(folder: str) -> tuple[Path, ModuleType]:
-    """The folder for figures, and their module. Raises MistakeError if either is missing."""
-    target = Path(folder)
-    if not target.is_dir():
-        raise MistakeError(f"--plots {folder}: no such folder")
+def open_plot(given: str) -> tuple[Path, ModuleType]:
+    """The file of --plot, and the module that draws. Raises MistakeError if it cannot be written or
+    matplotlib is missing."""
+    path = options.picture_path(given, [".svg"])
     try:
         from vcmts.simulate import plots
 
         plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(f"--plots: {missing_package(error.name, 'plot')}") from error
-    return target, plots
+        raise MistakeError(f"--plot: {missing_package(error.name, 'plot')}") from error
+    return path, plots
 
 
 def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str:
@@ -66,8 +67,9 @@ def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str
 
 
 def store_results(path: str | None, results: dict[str, Result]) -> None:
+    """Writes the results by scenario, and the version that made them."""
     if path is not None:
-        Path(path).write_text(json.dumps(results) + "\n", encoding="utf-8")
+        write_json(path, {"version": version.facts(), **results}, indent=None)
 
 
 def print_table(

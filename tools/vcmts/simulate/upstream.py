@@ -61,9 +61,9 @@ def find_scenario(name: str) -> Scenario:
         raise MistakeError(f"{name}: {error}") from error
 
 
-def draw_figure(folder: str) -> int:
-    """Draws latency and use of minislots over load in `folder`. Returns the exit status."""
-    target, plots = running.open_plots(folder)
+def draw_figure(given: str) -> int:
+    """Draws latency and use of minislots over load. Returns the exit status."""
+    path, plots = running.open_plot(given)
     from vcmts.simulate import upstream_plots
 
     points = [(count, load) for count in MODEM_COUNTS for load in LOADS]
@@ -72,9 +72,8 @@ def draw_figure(folder: str) -> int:
         for count, load in points:
             results[count, load] = simulate(loaded(count, load))
             shown.advance(text=f"{count} modems, {load:.0%}")
-    path = target / "upstream-simulation.svg"
     figure = upstream_plots.over_load(results)
-    plots.write(figure, path, "`vcmts simulate`, options `upstream` and `plots`")
+    plots.write(figure, path, "`vcmts simulate`, options `upstream` and `plot`")
     print(path)
     return 0
 
@@ -92,10 +91,10 @@ def summary(results: dict[str, Result]) -> str:
 def main(arguments: argparse.Namespace) -> int:
     if arguments.aqm:
         raise MistakeError("--aqm: found together with --upstream, allowed: downstream only")
-    if arguments.plots is not None:
+    if arguments.plot is not None:
         if arguments.scenario or arguments.json or arguments.markdown:
-            raise MistakeError("--plots: not allowed together with scenarios, --json or --markdown")
-        return draw_figure(arguments.plots)
+            raise MistakeError("--plot: not allowed together with scenarios, --json or --markdown")
+        return draw_figure(arguments.plot)
     lines: list[list[str]] = []
     results: dict[str, Result] = {}
     names = arguments.scenario or list(CASES)

@@ -9,15 +9,16 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import options
 from vcmts.console import figures_table
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
+from vcmts.output import write_json
 from vcmts.paths import MistakeError
 from vcmts.telemetry import latency
 from vcmts.telemetry.dpdk import vcmtsd
@@ -45,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction"
     )
-    parser.add_argument("--pid", type=int, help="process ID of vcmtsd, if several are in service")
-    parser.add_argument("--socket", metavar="PATH", type=Path, help="control socket of vcmtsd")
+    options.add_server(parser)
     parser.add_argument("--group", type=int, metavar="ID", help="service group, if it has several")
     parser.add_argument(
         "--interval",
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="seconds over which rates are measured (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    options.add_json(parser, "the answer")
 
 
 def number(which: str, most: int, allowed: str) -> int:
@@ -229,7 +229,7 @@ def main(arguments: argparse.Namespace) -> int:
         if what == "reload":
             print(f"done: {source.ask('config.reload')['done']}")
         elif arguments.json:
-            print(json.dumps(answer(source, what, which), indent=2))
+            write_json(arguments.json, answer(source, what, which), indent=2)
         else:
             Console(markup=False).print(drawn_table(source, what, which, arguments.interval))
     return 0

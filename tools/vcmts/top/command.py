@@ -6,7 +6,6 @@ or if no vcmtsd was found.
 """
 
 import argparse
-import json
 import math
 import os
 import re
@@ -18,10 +17,12 @@ from typing import Any
 
 from rich.console import Console
 
+from vcmts import options
 from vcmts.console import WIDTH
 from vcmts.control import sockets
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.control.trust import connect_fault
+from vcmts.output import write_json
 from vcmts.paths import MistakeError, notify
 from vcmts.top import live, model, screens
 from vcmts.top.model import Figures
@@ -39,16 +40,14 @@ EPILOG = """keys: arrows select, enter opens, escape goes back, s sorts, tab and
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--pid", type=int, help="process ID of the vcmtsd (default: the only one)")
-    which.add_argument("--socket", metavar="PATH", type=Path, help="control socket of the vcmtsd")
+    options.add_server(parser)
     parser.add_argument(
         "--interval", type=float, default=1.0, help="seconds between updates (default: %(default)s)"
     )
     parser.add_argument("--group", metavar="ID", help="show this service group first")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="print one screen and exit")
-    how.add_argument("--json", action="store_true", help="print the figures once and exit")
+    options.add_json(how, "the figures once, and exit,")
 
 
 def name_of(path: Path) -> str:
@@ -86,10 +85,10 @@ def without_infinity(value: Any) -> Any:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def print_json(figures: Figures, group: str | None) -> None:
+def write_figures(path: str, figures: Figures, group: str | None) -> None:
     chosen = figures if group is None else figures.group(group)
     assert chosen is not None
-    print(json.dumps(without_infinity(asdict(chosen)), indent=2))
+    write_json(path, without_infinity(asdict(chosen)), indent=2)
 
 
 def print_screen(figures: Figures, scene: Scene) -> None:
@@ -114,7 +113,7 @@ def once(path: Path, arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
     if arguments.json:
-        print_json(figures, arguments.group)
+        write_figures(arguments.json, figures, arguments.group)
     else:
         view = replace(view_of(arguments.group), marks=False)
         scene = Scene(name_of(path), arguments.interval, view, figures=figures)

@@ -52,7 +52,7 @@ class Bench:
 
     def add(self, result: Json) -> None:
         self.to.results.append(result)
-        self.to.write(self.stored)
+        self.to.save(self.stored)
 
 
 def make_result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
