@@ -17,6 +17,7 @@ from vcmts.paths import MistakeError
 
 # Characters of a folder's name: the path of a memif's socket in it must fit sun_path.
 SOCKET_FOLDER_MAX = 80
+STOPPED = "stopped by Ctrl-C"
 INTERRUPTED = 130  # exit status after a signal
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -37,6 +38,7 @@ def start(
         stdout=subprocess.DEVNULL if quiet else None,
         stderr=stderr,
         preexec_fn=die_with_parent,
+        restore_signals=False,  # ignores SIGPIPE: the reader of messages may end
     )
 
 
@@ -49,6 +51,7 @@ def start_piped(command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[b
         stdout=subprocess.PIPE,
         stderr=stderr,
         preexec_fn=die_with_parent,
+        restore_signals=False,
     )
 
 
@@ -57,10 +60,14 @@ class Stopped:
 
     def __init__(self) -> None:
         self.by_signal = False
+        self.text = STOPPED  # for messages: names the signal
         self.child: subprocess.Popen[bytes] | None = None
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         self.by_signal = True
+        self.text = (
+            STOPPED if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
+        )
         if self.child is not None and self.child.poll() is None:
             self.child.send_signal(signal.SIGINT)
 

@@ -9,14 +9,15 @@ configuration (docs/command-line.md).
 import argparse
 import difflib
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
 from vcmts import options, output, version
+from vcmts.child import INTERRUPTED, STOPPED
 from vcmts.paths import MistakeError, missing_package, notify
+from vcmts.streams import NoReaderError, guarded_streams
 
 COMMANDS = {
     "init": "write a short configuration to start from, with a comment on each key",
@@ -52,6 +53,8 @@ OTHER_PACKAGES = {
     "power": "planning.power",
     "size": "planning.size",
 }
+# Commands that print until they are stopped: a closed pipe ends them.
+ENDLESS = frozenset(("capture", "control", "monitor", "shell", "top"))
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
@@ -126,6 +129,18 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     words = options.join_values(sys.argv[1:] if arguments is None else arguments)
     try:
+        with guarded_streams(ends=bool(ENDLESS.intersection(words[:1]))):
+            return run_command(words)
+    except NoReaderError:
+        return 0
+    except OSError as error:
+        notify(f"{error.filename or 'output'}: {error.strerror}")
+        return 2
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Runs the command of a command line, and reports its errors. Returns the exit status."""
+    try:
         if "--version" in words:  # also `vcmts COMMAND --version`
             version.show()
             return 0
@@ -137,11 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notify(str(mistake))
         return 2
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # The reader closed the pipe: discard what is still buffered.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        notify(STOPPED)
+        return INTERRUPTED
     except OSError as error:
         notify(f"{error.filename or 'output'}: {error.strerror}")
         return 2

@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from vcmts import options, watch
 from vcmts.child import INTERRUPTED, check_writable, stoppable, temporary_folder
 from vcmts.output import replace_file
-from vcmts.paths import data, program
+from vcmts.paths import data, notify, program
 from vcmts.progress import progress
 
 CONFIG = data("bench/impairments/service-group.yaml")
@@ -55,4 +55,7 @@ def main(arguments: argparse.Namespace) -> int:
         print(table.read().decode(), end="", flush=True)
         if arguments.json is not None and found.exists():
             replace_file(arguments.json, found.read_text(encoding="utf-8"))
-    return INTERRUPTED if stopped.by_signal else status
+    if stopped.by_signal:
+        notify(stopped.text)
+        return INTERRUPTED
+    return status

@@ -5,11 +5,12 @@ While JSON goes to standard output, all text of a command goes to standard error
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
+
+from vcmts.streams import whole_file
 
 STDOUT = "-"  # the value of --json that means standard output
 OTHER_STDOUT = "/dev/stdout"
@@ -42,28 +43,15 @@ def text_beside_json(path: str | None) -> Iterator[None]:
 
 
 def replace_file(path: str | Path, text: str) -> None:
-    """Replaces the file, or the target of a link, atomically by way of FILE.part, which it removes
-    after an error. Raises OSError with the name of the file.
-
-    Writes directly to devices and pipes, which it would remove, and to standard output for `-`."""
+    """Replaces the file as whole_file() does; writes to standard output for `-`. Raises OSError
+    with the name of the file."""
     if is_stdout(str(path)):
         out = _json_out[-1] if _json_out else sys.stdout
         out.write(text)
         out.flush()
         return
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-        return
-    target = path.resolve()
-    part = target.with_name(target.name + ".part")
-    try:
+    with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
-        part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from error
 
 
 def write_json(path: str, value: Any, indent: int | None = 1) -> None:

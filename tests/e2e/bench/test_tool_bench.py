@@ -162,7 +162,7 @@ def test_interrupted_run_stores_results(tmp_path: Path) -> None:
         run_bench.send_signal(signal.SIGINT)
         remaining = list(lines)
         assert run_bench.wait() == 130
-    assert remaining[-1] == f"vcmts: interrupted: the results so far are in {report}\n"
+    assert remaining[-1] == f"vcmts: stopped by Ctrl-C: the results so far are in {report}\n"
     stored = json.loads(report.read_text())
     assert stored["complete"] is False
     (result,) = stored["results"]

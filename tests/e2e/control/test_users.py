@@ -28,16 +28,13 @@ def may_run_programs() -> bool:
     """Whether other users can run vcmtsd from this checkout."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        command = [program("vcmtsd"), "--help"]
+        command = [str(program("vcmtsd")), "--help"]
+        quiet = subprocess.DEVNULL
         try:
-            return (
-                subprocess.run(
-                    command, user=USER, group=USER, stdout=subprocess.DEVNULL, check=False
-                )
-                is not None
-            )
+            done = subprocess.run(command, user=USER, group=USER, stdout=quiet, check=False)
         except PermissionError:
             return False
+        return done.returncode == 0
 
 
 @pytest.fixture

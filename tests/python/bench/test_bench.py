@@ -189,7 +189,7 @@ def stop_of(requested: bool) -> Stopped:
 
 def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert bench_common.no_results(stop_of(True), 0) == 130
-    assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
+    assert capfd.readouterr().err == "vcmts: stopped by Ctrl-C: nothing was measured\n"
     assert bench_common.no_results(stop_of(False), 2) == 2
     assert capfd.readouterr().err == ""
     for requested, status, ended, complete in (
@@ -202,7 +202,9 @@ def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[s
         measurement = Measurement("pipeline", ["./vcmts"], "group", HOST, results=[DOWN])
         assert bench_common.store(measurement, str(path), stop_of(requested), status) == ended
         assert results.read(path)["complete"] == complete
-        message = f"vcmts: interrupted: the results so far are in {path}\n" if requested else ""
+        message = (
+            f"vcmts: stopped by Ctrl-C: the results so far are in {path}\n" if requested else ""
+        )
         assert capfd.readouterr().err == message
 
 

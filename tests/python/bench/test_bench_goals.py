@@ -296,8 +296,8 @@ def test_interrupted_run_keeps_results(bench: Bench) -> None:
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert not file["complete"]
-    assert file["not_measured"]["channels"] == file["not_measured"]["modems"] == "interrupted"
-    assert "interrupted" in bench.output()[1]
+    assert file["not_measured"]["channels"] == file["not_measured"]["modems"] == "stopped by Ctrl-C"
+    assert "stopped by Ctrl-C" in bench.output()[1]
 
 
 def test_hyper_threads_are_not_second_cores(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,11 +107,13 @@ def test_disturbed_load_is_repeated(bench: Bench) -> None:
 def test_interrupt_keeps_results(bench: Bench) -> None:
     args = (*QUICK, "--throughput", write_throughput(bench.folder))
     assert bench(*args, interrupts=1) == 130
-    assert "interrupted: nothing was measured" in bench.output()[1] and not bench.path.exists()
+    assert (
+        "stopped by Ctrl-C: nothing was measured" in bench.output()[1] and not bench.path.exists()
+    )
     assert bench(*args, interrupts=3) == 130
     file = bench.stored()
     assert file["complete"] is False and len(file["results"]) == 4
-    assert "interrupted: 4 results were measured and stored" in bench.output()[1]
+    assert "stopped by Ctrl-C: 4 results were measured and stored" in bench.output()[1]
 
 
 def test_missing_zero_loss_rate_fails(bench: Bench) -> None:

@@ -42,12 +42,18 @@ BOTH = ("--trial-seconds", "0.1", "--repeats", "1", "--point", "imix", "--point"
 ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
     "a signal before anything is measured": (
         *(QUICK, {"interrupts": 1}, 130, None),
-        "interrupted: nothing was measured",
+        "stopped by Ctrl-C: nothing was measured",
     ),
-    "a signal in the second search": (QUICK, {"interrupts": 18}, 130, 1, "interrupted: 0 of 1"),
+    "a signal in the second search": (
+        QUICK,
+        {"interrupts": 18},
+        130,
+        1,
+        "stopped by Ctrl-C: 0 of 1",
+    ),
     "a signal in the second point": (
         *(BOTH, {"interrupts": 12}, 130, 1),
-        "interrupted: 1 of 2 points were measured; their results are stored",
+        "stopped by Ctrl-C: 1 of 2 points were measured; their results are stored",
     ),
     "a program that dies": (QUICK, {"dies": 3}, 1, None, f"no memory\n{ENDED}nothing was measured"),
     "a program that dies later": (QUICK, {"dies": 18}, 1, 1, f"no memory\n{ENDED}0 of 1 points"),

@@ -14,6 +14,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
+from vcmts.streams import whole_file
 
 Draw = Callable[[Any, Json], bool]  # returns whether there was something to draw
 
@@ -223,5 +224,6 @@ def draw(day: Json, path: Path) -> None:
     if path.suffix == ".svg":
         plots.write(figure, path, "`vcmts run`, option `day`")
     else:
-        figure.savefig(path, dpi=DPI, facecolor="white")
+        with whole_file(path) as part:
+            figure.savefig(part, dpi=DPI, facecolor="white")
     plots.load().close(figure)

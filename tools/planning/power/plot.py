@@ -8,6 +8,7 @@ from planning.power.show import WORDS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
+from vcmts.streams import whole_file
 
 # Distinguishable with colour blindness (Okabe and Ito). Grey: polling, the reference.
 COLOURS = {"none": "#555555", "pauses": "#e69f00", "frequency": "#0072b2", "both": "#009e73"}
@@ -92,6 +93,7 @@ def day(answer: Json) -> Any:
 
 def write(figure: Any, path: Path) -> None:
     if path.suffix == ".png":
-        figure.savefig(path, format="png", dpi=110)
+        with whole_file(path) as part:
+            figure.savefig(part, format="png", dpi=110)
     else:
         plots.write(figure, path, "`vcmts power simulate`, option `plot`")

@@ -99,7 +99,7 @@ def store(measurement: Measurement, path: str, stopped: Stopped, status: int) ->
     measurement.complete = status == 0 and not stopped.by_signal
     write(measurement, path)
     if stopped.by_signal:
-        notify(f"interrupted: the results so far are in {path}")
+        notify(f"{stopped.text}: the results so far are in {path}")
         return INTERRUPTED
     return status
 
@@ -107,7 +107,7 @@ def store(measurement: Measurement, path: str, stopped: Stopped, status: int) ->
 def no_results(stopped: Stopped, status: int) -> int:
     """The exit status of the tool if there is nothing to store."""
     if stopped.by_signal:
-        notify("interrupted: nothing was measured")
+        notify(f"{stopped.text}: nothing was measured")
         return INTERRUPTED
     return status
 
@@ -124,8 +124,8 @@ def run_and_store(
         config = configuration.configuration_file(given, folder)
         try:
             status, why = measure(config, folder, given, stopped, to), ""
-        except StopError:
-            status, why = INTERRUPTED, "interrupted"
+        except StopError as error:
+            status, why = INTERRUPTED, str(error)
         except ProgramError as error:
             status, why = 1, str(error)
     if why:

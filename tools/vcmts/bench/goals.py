@@ -139,8 +139,8 @@ def measure(
     files = {kind: getattr(given, kind) for kind in STORED.values()}
     try:
         parts.measure(Bench(given.runs, given.milliseconds / 1000, folder, stopped, shown, files))
-    except trials.StopError:
-        parts.status, parts.ended = 1, "interrupted"
+    except trials.StopError as error:
+        parts.status, parts.ended = 1, str(error)
     except (MistakeError, trials.ProgramError) as error:
         notify(str(error))
         parts.status, parts.ended = 1, str(error)

@@ -106,7 +106,7 @@ def grants_latency(bench: Bench) -> Iterator[Json]:
     for name in (*LIGHT, FULL):
         bench.shown.at(bench.shown.done, f"upstream scheduler: {name}")
         if bench.stopped.by_signal:
-            raise trials.StopError
+            raise trials.StopError(bench.stopped.text)
         result = simulate(CASES[name].scenario(), name)
         (flow,) = result["flows"]
         for quantile in ("p50", "p99"):
@@ -124,7 +124,7 @@ def grants_cost(bench: Bench) -> Iterator[Json]:
 
     status, report = bench_common.run_benchmark(command, bench.folder, tell, bench.stopped)
     if bench.stopped.by_signal:
-        raise trials.StopError
+        raise trials.StopError(bench.stopped.text)
     if status != 0 or report is None:
         raise trials.ProgramError(f"vcmts-bench-maps ended with status {status}")
     found = {one["case"]: one for one in report["results"]}

@@ -176,8 +176,8 @@ def measure_points(measurement: Measurement, bench: Bench) -> int:
     status, why = 0, ""
     try:
         bench.all()
-    except StopError:
-        status, why = INTERRUPTED, "interrupted"
+    except StopError as error:
+        status, why = INTERRUPTED, str(error)
     except ProgramError as error:
         status, why = 1, str(error)
     if why and not measurement.results:
@@ -226,8 +226,8 @@ def main(arguments: argparse.Namespace) -> int:
         config = configuration.configuration_file(arguments, folder)
         try:
             done = measure(config, folder, arguments, stopped)
-        except StopError:
-            notify(f"interrupted: {NOTHING}")
+        except StopError as error:
+            notify(f"{error}: {NOTHING}")
             return INTERRUPTED
         except ProgramError as error:
             notify(str(error))

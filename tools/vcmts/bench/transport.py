@@ -211,7 +211,7 @@ def open_programs(
         ) as plane,
     ):
         if stopped.by_signal:
-            raise trials.StopError
+            raise trials.StopError(stopped.text)
         with (
             trials.start_server(command, folder, stopped) as serving,
             connect(control) as telemetry,

@@ -30,7 +30,7 @@ LONGEST_LINE = 1 << 26
 
 
 class StopError(Exception):
-    """A signal asked to stop."""
+    """A signal asked to stop; the text says which (Stopped.text)."""
 
 
 class ProgramError(Exception):
@@ -73,7 +73,7 @@ class Server:
         deadline = time.monotonic() + seconds
         while b"\n" not in self._got:
             if self._stopped.by_signal:
-                raise StopError
+                raise StopError(self._stopped.text)
             if time.monotonic() > deadline:
                 raise ProgramError(f"{self.name} did not answer within {seconds:.0f} s")
             if select.select([out], [], [], POLL_SECONDS)[0]:

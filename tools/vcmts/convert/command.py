@@ -15,6 +15,7 @@ from vcmts.convert import pktgen, vcmtsd
 from vcmts.convert.reading import CHART_KEYS, Notes, read
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
+from vcmts.streams import whole_file
 
 HEAD = "# Values of the chart deploy/helm/vcmts, from {source} by `vcmts convert`.\n"
 KEYS = "# Keys of profiles are for tests; a group in service has a file in a Secret.\n"
@@ -54,7 +55,8 @@ def write_files(arguments: argparse.Namespace, files: dict[str, str]) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        with whole_file(folder / name) as part:
+            part.write_text(text, encoding="utf-8")
         print(folder / name)
 
 

@@ -12,6 +12,7 @@ from vcmts.paths import MistakeError
 from vcmts.profile import crypto, server, size
 from vcmts.profile import qos as quality
 from vcmts.profile.group import GRAMMAR, MEMIF, PUBLISHED, PortSet
+from vcmts.streams import whole_file
 
 # Options of keys that a group's own file does not have.
 SERVER_OPTIONS = ("groups", "ports", "network", "rphy", "layout", "provider", "device")
@@ -95,11 +96,8 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         write(sys.stdout)
         return 0
-    try:
-        with arguments.output.open("w", encoding="utf-8") as out:
-            write(out)
-    except OSError as error:
-        raise MistakeError(f"{arguments.output}: {error.strerror}") from error
+    with whole_file(arguments.output) as part, part.open("w", encoding="utf-8") as out:
+        write(out)
     return 0
 
 

@@ -42,6 +42,7 @@ from vcmts.run import (
     witness,
 )
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, make_wire
+from vcmts.streams import whole_file
 
 DURATION = "10s"
 # Capture of unexpected frames, if there is no file for the summary.
@@ -235,7 +236,8 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
     if not captured.exists() or status == 0:
         return None
     kept = Path(f"{json}.unexpected.pcapng" if json else UNEXPECTED)
-    shutil.copyfile(captured, kept)
+    with whole_file(kept) as part:
+        shutil.copyfile(captured, part)
     return str(kept)
 
 
@@ -313,6 +315,8 @@ def run_programs(
             print_top_hint(given, control, served.pid)
             with day.watched(control) if day else nullcontext() as messages:
                 status = stopped.wait(start(command, quiet=True, stderr=messages))
+    if stopped.by_signal:
+        notify(stopped.text)
     if not plane.exists() or not proven.exists():
         if stopped.by_signal:
             return INTERRUPTED

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify
 from vcmts.run import expected, refusals, summary
+from vcmts.streams import whole_file
 from vcmts.witness.nodes import ConfigError
 from vcmts.witness.windows import Window, WindowsError, read_windows
 
@@ -147,7 +148,8 @@ def keep_packets(whole: Json, folder: Path, json: str | None) -> str | None:
     if not captured.exists() or (json is None and wrong_count(whole) == 0):
         return None
     kept = f"{json}.{CAPTURED}" if json else CAPTURED
-    shutil.copyfile(captured, kept)
+    with whole_file(kept) as part:
+        shutil.copyfile(captured, part)
     return kept
 
 

@@ -2,12 +2,14 @@
 """Draws the figures of docs/scheduler.md with matplotlib, which is imported only for drawing."""
 
 import importlib
+import io
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from vcmts.jsons import Json
 from vcmts.simulate.scenarios import MATRIX_COUNTS, MATRIX_RATES, TARGET
+from vcmts.streams import whole_file
 
 # Colours of the palette by Okabe and Ito, which is safe for the colour-blind.
 COLOURS = {"tail-drop": "#d55e00", "docsis-pie": "#0072b2"}
@@ -157,8 +159,9 @@ def legend_on_top(figure: Any, **options: Any) -> None:
 def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plot`") -> None:
     """Writes a figure as SVG with a licence comment. The same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(path, format="svg", metadata=metadata)
-    svg = path.read_text(encoding="utf-8")
-    head, rest = svg.split("\n", 1)
+    svg = io.StringIO()
+    figure.savefig(svg, format="svg", metadata=metadata)
+    head, rest = svg.getvalue().split("\n", 1)
     notes = f"<!-- {LICENCE} -->\n<!-- Drawn by {by} -->"
-    path.write_text(f"{head}\n{notes}\n{rest}", encoding="utf-8")
+    with whole_file(path) as part:
+        part.write_text(f"{head}\n{notes}\n{rest}", encoding="utf-8")

@@ -114,7 +114,7 @@ def open_plane(
         ) as running,
     ):
         if stopped.by_signal:
-            raise trials.StopError
+            raise trials.StopError(stopped.text)
         with (
             trials.start_server(command, folder, stopped) as serving,
             transport.connect(socket) as telemetry,

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs whose output nobody reads any more, or whose disk is full: the status is that of the run."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from e2e.machine import run_passed
+from e2e.run.test_tool_run import run_args, tool_command
+from e2e.running import environment
+from patience import TIMEOUT, until
+
+
+def run_into(folder: Path, out: int, error: int) -> int:
+    command = tool_command(*run_args(folder, "--duration", "300ms", rate="10Mbps"))
+    variables = environment(TMPDIR=str(folder))
+    variables.pop("PYTHONUNBUFFERED", None)
+    done = subprocess.run(
+        command, env=variables, stdout=out, stderr=error, timeout=TIMEOUT, check=False
+    )
+    return done.returncode
+
+
+@pytest.mark.run
+@pytest.mark.parametrize("closed", ["stdout", "both"])
+def test_closed_pipe_keeps_status_and_results(closed: str, folder: Path) -> None:
+    """As after `| head -1`. The programs below the tool write to the same pipe."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        status = run_into(folder, writer, writer if closed == "both" else subprocess.DEVNULL)
+    finally:
+        os.close(writer)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert status == (0 if run_passed(summary) else 1)
+
+
+@pytest.mark.run
+def test_stopped_run_names_the_reason(folder: Path) -> None:
+    command = tool_command(*run_args(folder, "--duration", "1h", rate="10Mbps"))
+    with subprocess.Popen(
+        command,
+        env=environment(TMPDIR=str(folder)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        lines: list[str] = []
+        until(lambda: "proven" in read_line(process, lines), "the first packets")
+        process.send_signal(signal.SIGINT)
+        lines += process.stderr.readlines()
+    assert "vcmts: stopped by Ctrl-C\n" in lines
+    summary = json.loads((folder / "summary.json").read_text())
+    assert process.returncode == (0 if run_passed(summary) else 1)
+
+
+def read_line(process: "subprocess.Popen[str]", lines: list[str]) -> str:
+    assert process.stderr is not None
+    lines.append(process.stderr.readline())
+    return lines[-1]
