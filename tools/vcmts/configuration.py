@@ -2,7 +2,6 @@
 """The options --config and --profile: a configuration file, or one written from a profile."""
 
 import argparse
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from vcmts.paths import TOOL, MistakeError
 from vcmts.profile import crypto
 from vcmts.profile.group import Cores
 from vcmts.profile.server import add_groups, write_server
+from vcmts.system import cores
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,20 +35,21 @@ def group_cores() -> Cores:
 
 
 def cores_per_group(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
-    """The cores of each group, from `usable`; None: those that this process may use.
+    """The cores of each group, from `usable`; None: those that this process may use, free ones
+    first.
 
     Each group gets two polling cores if there are enough; else one, which groups may share.
     """
-    allowed = sorted(os.sched_getaffinity(0) if usable is None else usable)
+    allowed = list(cores.usable() if usable is None else sorted(usable))
     polling = allowed[1:] or allowed
-    cores = []
+    chosen = []
     for group in range(groups):
         if len(polling) >= 2 * groups:
             upper_mac, upstream = polling[2 * group], polling[2 * group + 1]
         else:
             upper_mac = upstream = polling[group % len(polling)]
-        cores.append(Cores(upper_mac=upper_mac, upstream=upstream, other=allowed[0]))
-    return cores
+        chosen.append(Cores(upper_mac=upper_mac, upstream=upstream, other=allowed[0]))
+    return chosen
 
 
 def configuration_file(arguments: argparse.Namespace, folder: Path) -> Path:

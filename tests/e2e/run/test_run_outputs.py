@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from e2e.machine import run_passed
-from e2e.run.test_tool_run import run_args, tool_command
+from e2e.run.test_tool_run import PROFILE, run_args, tool_command
 from e2e.running import environment
 from patience import TIMEOUT, until
 
@@ -57,6 +58,48 @@ def test_stopped_run_names_the_reason(folder: Path) -> None:
     assert "vcmts: stopped by Ctrl-C\n" in lines
     summary = json.loads((folder / "summary.json").read_text())
     assert process.returncode == (0 if run_passed(summary) else 1)
+
+
+@pytest.mark.run
+def test_runs_on_the_same_cores_name_each_other(folder: Path) -> None:
+    """Both may use two cores only. The second one ends first."""
+    allowed = sorted(os.sched_getaffinity(0))[:2]
+    before = os.sched_getaffinity(0)
+    long, short = (
+        tool_command("run", "--profile", PROFILE, "--rate", "5Mbps", "--duration", seconds)
+        for seconds in ("1h", "300ms")
+    )
+    os.sched_setaffinity(0, allowed)
+    try:
+        first = subprocess.Popen(
+            long,
+            env=environment(TMPDIR=str(folder)),
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with first:
+            lines: list[str] = []
+            until(lambda: "proven" in read_line(first, lines), "the first packets")
+            with subprocess.Popen(
+                short,
+                env=environment(TMPDIR=str(folder)),
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as second:
+                _, messages = second.communicate(timeout=TIMEOUT)
+            first.send_signal(signal.SIGINT)
+            assert first.stderr is not None
+            ended = first.stderr.read()
+    finally:
+        os.sched_setaffinity(0, before)
+    shared = rf"core \d+ is shared with .*`vcmts run` \(process {first.pid}\)"
+    assert re.search(shared, messages), messages
+    got = rf"got [\d% a-z]+ of core \d+, shared with .*\(process {second.pid}\)"
+    assert re.search(got, ended), ended
 
 
 def read_line(process: "subprocess.Popen[str]", lines: list[str]) -> str:

@@ -5,7 +5,6 @@ import argparse
 import functools
 import io
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from vcmts import cli, configuration, paths, yamls
 from vcmts.profile import group as one
 from vcmts.profile import server
 from vcmts.profile.group import Cores
+from vcmts.system import cores
 
 Mapping = dict[str, Any]
 
@@ -222,7 +222,7 @@ def test_allowed_cores_are_distributed(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
+    monkeypatch.setattr(cores, "usable", lambda: sorted(allowed))
     arguments = argparse.Namespace(
         config=None, profile=NAME, groups=groups, cipher=None, provider=None, device=None
     )

@@ -4,7 +4,6 @@ give; and the cores of workers."""
 
 import io
 import json
-import os
 import re
 import subprocess
 from collections import Counter
@@ -17,6 +16,7 @@ from vcmts import configuration, paths, yamls
 from vcmts.profile import group as profile
 from vcmts.profile import upstream
 from vcmts.profile.size import Sizes
+from vcmts.system import cores as system_cores
 
 Mapping = dict[str, Any]
 
@@ -116,7 +116,7 @@ def test_cores_are_allowed_ones(
     allowed: set[int], cores: profile.Cores, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`allowed`: CPU affinity of the process. vcmtsd must accept the cores."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
+    monkeypatch.setattr(system_cores, "usable", lambda: sorted(allowed))
     assert configuration.group_cores() == cores
     out = io.StringIO()
     profile.write_profile("1ofdm-0sc-qam_1cms_aes", out, cores=cores)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vcmts.control import trust
 from vcmts.paths import MistakeError, notify
-from vcmts.system.processes import Process, process, processes
+from vcmts.system.processes import Process, process, processes, user_name
 
 SOCKETS = "*control.sock"
 SERVER = "vcmtsd"  # name of the process
@@ -92,7 +92,7 @@ def foreign_fault(one: Process) -> str:
     """Why the socket of another user's vcmtsd cannot be used, and what to do."""
     or_root = " or as root" if os.geteuid() != 0 else ""
     return (
-        f"no permission: {one.name} (process {one.pid}) belongs to {trust.user_name(one.user)}; "
+        f"no permission: {one.name} (process {one.pid}) belongs to {user_name(one.user)}; "
         f"run this as that user{or_root}"
     )
 

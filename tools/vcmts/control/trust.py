@@ -3,11 +3,12 @@
 users to whom root gave the socket's folder."""
 
 import os
-import pwd
 import socket
 import stat
 import struct
 from pathlib import Path
+
+from vcmts.system.processes import user_name
 
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 MAX_LINKS = 16
@@ -19,13 +20,6 @@ class UntrustedError(PermissionError):
 
     def __init__(self, text: str) -> None:
         super().__init__(0, text)
-
-
-def user_name(user: int) -> str:
-    try:
-        return f"user {pwd.getpwuid(user).pw_name} ({user})"
-    except KeyError:
-        return f"user {user}"
 
 
 def only_writable_by(folder: Path, users: set[int]) -> bool:

@@ -43,6 +43,7 @@ from vcmts.run import (
 )
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, make_wire
 from vcmts.streams import whole_file
+from vcmts.system import cores
 
 DURATION = "10s"
 # Capture of unexpected frames, if there is no file for the summary.
@@ -171,8 +172,9 @@ def traffic_command(
         command += ["--grants", "scheduled"]
     command += ["--duration", given.duration or DURATION]
     # The main core follows changes: use a free one, to not take time from sending and receiving.
-    spare = (other for other in allowed if other != core and other not in facts["cores"])
-    return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
+    main = free_core([*facts["cores"], core])
+    busy = main in facts["cores"]
+    return [*command, "--core", str(core), "--main-core", str(core if busy else main)]
 
 
 def control_socket_of(given: argparse.Namespace, pid: int) -> Path | None:
@@ -197,6 +199,20 @@ def print_top_hint(given: argparse.Namespace, control: Path | None, pid: int) ->
     if control is not None:
         which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
         notify(f"`{TOOL} top {which}` in another terminal shows the run live")
+
+
+def print_shared_cores(shared: cores.Users) -> None:
+    """Prints who polls the cores of this run already."""
+    for core, holders in sorted(shared.items()):
+        notify(f"core {core} is shared with {cores.listed(holders)}")
+
+
+def print_core_shares(claims: cores.Claims, traffic_core: int) -> None:
+    """Prints how much this run got of each core that it shared."""
+    for core, holders in sorted(claims.sharing().items()):
+        name = "vcmts-traffic" if core == traffic_core else "vcmtsd"
+        part = f"{claims.shares[core]:.0%}" if core in claims.shares else "a part"
+        notify(f"{name} got {part} of core {core}, shared with {cores.listed(holders)}")
 
 
 def translate_messages(messages: str) -> str:
@@ -282,6 +298,7 @@ def run_programs(
     given: argparse.Namespace,
     stopped: Stopped,
     day: planner.Plan | None,
+    claims: cores.Claims,
 ) -> int:
     """Runs both programs on the configuration, and observes a day. Returns the exit status."""
     facts = facts_of(config)
@@ -300,6 +317,8 @@ def run_programs(
         return mistaken
     notify(version.first_line())
     notify(checks.first_message(drawn.seed))
+    traffic_core = int(command[command.index("--core") + 1])
+    print_shared_cores(claims.claim({traffic_core, *facts["cores"]}))
     status = INTERRUPTED
     with data_plane(
         *(config, ends, plane, stopped),
@@ -314,7 +333,11 @@ def run_programs(
             command += follow_options(given, control)
             print_top_hint(given, control, served.pid)
             with day.watched(control) if day else nullcontext() as messages:
-                status = stopped.wait(start(command, quiet=True, stderr=messages))
+                traffic = start(command, quiet=True, stderr=messages)
+                polled = dict.fromkeys(facts["cores"], served.pid) | {traffic_core: traffic.pid}
+                with claims.watched(polled):
+                    status = stopped.wait(traffic)
+            print_core_shares(claims, traffic_core)
     if stopped.by_signal:
         notify(stopped.text)
     if not plane.exists() or not proven.exists():
@@ -338,9 +361,9 @@ def run_programs(
 
 def main(arguments: argparse.Namespace) -> int:
     check_writable(arguments.json)
-    with temporary_folder() as folder, stoppable() as stopped:
+    with temporary_folder() as folder, stoppable() as stopped, cores.Claims() as claims:
         day = planner.plan_day(arguments, folder)
         config = configuration.configuration_file(arguments, folder)
         if arguments.grants == "scheduled":
             config = grants.with_scheduler(config, folder)
-        return run_programs(config, folder, arguments, stopped, day)
+        return run_programs(config, folder, arguments, stopped, day, claims)

@@ -16,6 +16,7 @@ from typing import IO
 from vcmts.child import Stopped, start
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify, program
+from vcmts.system import cores
 
 # Packets per direction of a memif: several milliseconds, as the kernel may take a core away for so
 # long. A buffer must have the size of a whole frame: DPDK 22.11 fails with longer ones.
@@ -69,8 +70,9 @@ def make_wire(
 
 
 def free_core(busy: list[int]) -> int:
-    """A core for the traffic program: not in `busy`, if this process may use another one."""
-    allowed = sorted(os.sched_getaffinity(0))
+    """A core for the traffic program: not in `busy`, if this process may use another one. Without a
+    free one, it shares one of another program."""
+    allowed = [*cores.usable(), *sorted(os.sched_getaffinity(0))]
     return next((core for core in allowed if core not in busy), allowed[0])
 
 

@@ -2,11 +2,19 @@
 """Finds processes and their threads in /proc, which shows those of all users."""
 
 import os
+import pwd
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+
+
+def user_name(user: int) -> str:
+    try:
+        return f"user {pwd.getpwuid(user).pw_name} ({user})"
+    except KeyError:
+        return f"user {user}"
 
 
 @dataclass(frozen=True)
