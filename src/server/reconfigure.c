@@ -16,7 +16,7 @@
 #include "server/group_lifecycle.h"
 #include "server/provider_change.h"
 #include "server/running.h"
-#include "server/undone.h"
+#include "model/live/undone.h"
 
 #define NOWHERE SERVER_MAX_GROUPS /* the group is not in service */
 

@@ -27,7 +27,7 @@
 #include "server/ports.h"
 #include "server/served_group.h"
 #include "server/shares.h"
-#include "server/unsaved.h"
+#include "model/live/unsaved.h"
 #include "server/worker.h"
 
 /* Runs the rounds of workers that have no threads and advances time between them: a replay. */

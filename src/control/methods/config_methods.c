@@ -7,9 +7,17 @@
 #include "control/methods/methods.h"
 #include "model/keys/key_macros.h"
 #include "model/live/snapshot.h"
+#include "model/live/unsaved.h"
+#include "server/save/save.h"
 
 /* One entry per key, laid out as a table. */
 /* clang-format off */
+static const struct choice unsaved_actions[] = {
+	{"added", UNSAVED_ADDED},
+	{"changed", UNSAVED_CHANGED},
+	{"removed", UNSAVED_REMOVED},
+	{NULL, 0},
+};
 const struct key config_get_params[] = {
 	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
 	 HELP("include the traffic encryption keys; without them the result cannot be loaded "
@@ -38,6 +46,40 @@ const struct key config_reload_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT,
 	 .example = "sg.yaml: reloaded: 6 channels changed",
 	 HELP("summary of the changes, as vcmtsd logs it")},
+	{0},
+};
+const struct key config_save_params[] = {
+	{.name = "file", .kind = KIND_PATH, AT(struct config_save_params, file),
+	 .example = "/etc/vcmts/saved.yaml",
+	 HELP("a new file to write, on vcmtsd's machine (default: the configuration file)")},
+	{0},
+};
+const struct key config_save_result[] = {
+	{.name = "done", .required = true, .kind = KIND_TEXT,
+	 .example = "sg.yaml: saved: 1 modem added",
+	 HELP("summary of the changes, as vcmtsd logs it")},
+	{.name = "comments", .required = true, BOOL, .example = "true",
+	 HELP("whether comments were kept: the text was changed in place; otherwise it "
+	      "is a new text, and `done` has the reason")},
+	{0},
+};
+static const struct key unsaved_keys[] = {
+	{.name = "group", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
+	 HELP("ID of its service group")},
+	{.name = "object", .required = true, .kind = KIND_TEXT,
+	 .example = "modem 02:01:00:00:00:01", HELP("kind and MAC address or ID")},
+	{.name = "action", .required = true, ENUM(unsaved_actions), .example = "added",
+	 HELP("compared with the file")},
+	{.name = "method", .required = true, .kind = KIND_TEXT, .example = "modem.add",
+	 HELP("the last method that changed it")},
+	{0},
+};
+static const struct key unsaved_item = {
+	.kind = KIND_MAP, .keys = unsaved_keys, HELP("a changed object"),
+};
+const struct key config_changes_result[] = {
+	{.name = "changes", .required = true, .kind = KIND_LIST, .item = &unsaved_item,
+	 HELP("the changed objects")},
 	{0},
 };
 const struct key config_refuse_result[] = {
@@ -129,6 +171,34 @@ json_t *config_reload(struct rpc_call *call) {
 		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
 	call->changed = true;
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
+}
+
+json_t *config_save(struct rpc_call *call) {
+	const struct config_save_params *p = call->params;
+	const struct methods *m = call->service;
+	struct save_result result;
+
+	if (!server_save(m->server, m->reload, p->file, &result))
+		return rpc_refuse(call, RPC_REFUSED, "%s", result.line);
+	call->changed = true;
+	return json_pack("{s:o, s:b}", "done", rpc_text(result.line), "comments", result.comments);
+}
+
+static json_t *unsaved_json(const struct unsaved_object *o) {
+	char text[UNSAVED_NAME];
+
+	unsaved_text(o, text, sizeof(text));
+	return json_pack("{s:I, s:s, s:s, s:s}", "group", (json_int_t)o->group, "object", text,
+			 "action", unsaved_action_name(o->action), "method", o->method);
+}
+
+json_t *config_changes(struct rpc_call *call) {
+	const struct unsaved *u = &subject_server(call)->unsaved;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < u->count; i++)
+		json_array_append_new(list, unsaved_json(&u->list[i]));
+	return json_pack("{s:o}", "changes", list);
 }
 
 /* A program that generates the configuration file calls it if its source is invalid. */

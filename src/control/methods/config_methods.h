@@ -19,5 +19,16 @@ struct config_reload_params {
 extern const struct key config_reload_params[], config_reload_result[];
 json_t *config_reload(struct rpc_call *call);
 
+struct config_save_params {
+	char *file; /* NULL: the configuration file */
+};
+
+extern const struct key config_save_params[], config_save_result[];
+json_t *config_save(struct rpc_call *call);
+
+/* Objects that requests have changed and config.save has not saved. */
+extern const struct key config_changes_result[];
+json_t *config_changes(struct rpc_call *call);
+
 extern const struct key config_refuse_result[];
 json_t *config_refuse(struct rpc_call *call);

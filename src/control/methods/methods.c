@@ -188,6 +188,13 @@ static const struct rpc_method methods[] = {
 	 PARAMS(config_reload_params, struct config_reload_params), config_reload_result,
 	 config_reload, "the file has errors, a setting differs that needs a restart, or the "
 			"reload would undo changes that config.save has not saved"},
+	{"config.save", "writes changes that requests have made to the configuration file, or to "
+			"another file",
+	 PARAMS(config_save_params, struct config_save_params), config_save_result, config_save,
+	 "the file has errors, cannot be written, or has edits that need a restart; `file` exists"},
+	{"config.changes", "lists objects that requests have changed since the file was loaded or "
+			   "saved: a reload would undo these changes",
+	 NO_PARAMS, config_changes_result, config_changes, NULL},
 	{"config.refuse", "counts a change as refused, because its configuration file could "
 			  "not be generated",
 	 NO_PARAMS, config_refuse_result, config_refuse, NULL},

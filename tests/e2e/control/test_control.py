@@ -94,6 +94,8 @@ def test_answers_match_their_schemas(client: Client) -> None:
         "counters.get": client.call("counters.get"),
         "metrics.get": client.call("metrics.get", modem=MAC),
         "config.get": client.call("config.get"),
+        "config.changes": client.call("config.changes"),
+        "config.save": client.call("config.save"),
         "config.reload": client.call("config.reload"),
         "measure.set": client.call("measure.set", latency=True),
         "measure.get": client.call("measure.get"),

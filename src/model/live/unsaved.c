@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "server/unsaved.h"
+#include "model/live/unsaved.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/live/live_kind.h"
+#include "model/units.h"
 
 #define FIRST_CAPACITY 16
 
@@ -95,6 +96,10 @@ static uint64_t key_of(enum live_object object, const void *item) {
 	return key;
 }
 
+bool unsaved_same_object(enum live_object object, const void *a, const void *b) {
+	return key_of(object, a) == key_of(object, b);
+}
+
 /* The object of a change that is not applied to `l` yet. */
 static struct unsaved_object object_of(const struct live_group *l, const struct live_change *c) {
 	struct unsaved_object o = {.group = l->sg.id, .object = c->object};
@@ -124,11 +129,10 @@ void unsaved_add(struct unsaved *u, const struct live_group *l, const struct liv
 
 void unsaved_add_group(struct unsaved *u, uint32_t group, enum unsaved_action action,
 		       const char *method) {
-	const struct unsaved_object first = {.group = group},
-				    whole = {.group = group,
-					     .object = LIVE_OBJECTS,
-					     .action = action,
-					     .method = method};
+	const struct unsaved_object first = {.group = group}, whole = {.group = group,
+								       .object = LIVE_OBJECTS,
+								       .action = action,
+								       .method = method};
 	size_t from = lower_bound(u, &first);
 
 	erase(u, from, lower_bound(u, &whole) - from);
@@ -167,23 +171,27 @@ const char *unsaved_kind(const struct unsaved_object *o) {
 	return o->object == LIVE_GROUP ? "limits" : live_kinds[o->object].name;
 }
 
-void unsaved_name(const struct unsaved_object *o, char text[UNSAVED_NAME]) {
-	char value[32] = "";
-	size_t used;
+void unsaved_text(const struct unsaved_object *o, char *text, size_t size) {
+	uint64_t id = o->object == LIVE_OBJECTS ? o->group : o->key;
+	char value[UNITS_TEXT_SIZE] = "";
+	uint8_t mac[6];
 
+	for (size_t i = 0; i < sizeof(mac); i++)
+		mac[i] = (uint8_t)(o->key >> (8 * (sizeof(mac) - 1 - i)));
 	if (o->object == LIVE_MODEM)
-		snprintf(value, sizeof(value), " %02x:%02x:%02x:%02x:%02x:%02x",
-			 (unsigned)(o->key >> 40) & 0xff, (unsigned)(o->key >> 32) & 0xff,
-			 (unsigned)(o->key >> 24) & 0xff, (unsigned)(o->key >> 16) & 0xff,
-			 (unsigned)(o->key >> 8) & 0xff, (unsigned)o->key & 0xff);
+		units_format_mac(mac, value);
 	else if (o->object != LIVE_GROUP)
-		snprintf(value, sizeof(value), " %" PRIu64,
-			 o->object == LIVE_OBJECTS ? o->group : o->key);
-	used = (size_t)snprintf(text, UNSAVED_NAME, "%s%s", unsaved_kind(o), value);
+		snprintf(value, sizeof(value), "%" PRIu64, id);
+	snprintf(text, size, "%s%s%s", unsaved_kind(o), value[0] != '\0' ? " " : "", value);
+}
+
+void unsaved_name(const struct unsaved_object *o, char text[UNSAVED_NAME]) {
+	char name[64], group[48] = "";
+
+	unsaved_text(o, name, sizeof(name));
 	if (o->object != LIVE_OBJECTS)
-		used += (size_t)snprintf(text + used, UNSAVED_NAME - used,
-					 " of service group %" PRIu32, o->group);
-	snprintf(text + used, UNSAVED_NAME - used, " (%s by %s)", unsaved_action_name(o->action),
+		snprintf(group, sizeof(group), " of service group %" PRIu32, o->group);
+	snprintf(text, UNSAVED_NAME, "%s%s (%s by %s)", name, group, unsaved_action_name(o->action),
 		 o->method);
 }
 

@@ -2,7 +2,7 @@
 /* Collects the unsaved changes that a reload would undo. */
 #pragma once
 
-#include "server/unsaved.h"
+#include "model/live/unsaved.h"
 
 #define UNDONE_SHOWN 3 /* names in the text; the others are counted */
 

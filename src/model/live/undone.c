@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "server/undone.h"
+#include "model/live/undone.h"
 
 #include <stdio.h>
 

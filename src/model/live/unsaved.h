@@ -44,10 +44,16 @@ const struct unsaved_object *unsaved_find(const struct unsaved *u, const struct 
 					  const struct live_change *c);
 const struct unsaved_object *unsaved_find_group(const struct unsaved *u, uint32_t group);
 
+/* Whether two objects of a kind have the same MAC address or ID. */
+bool unsaved_same_object(enum live_object object, const void *a, const void *b);
+
 /* The name of the kind: "modem", "upstream channel", "service group", .. */
 const char *unsaved_kind(const struct unsaved_object *o);
 /* The name of the action: "added", "changed", "removed". */
 const char *unsaved_action_name(enum unsaved_action action);
+
+/* Writes, for people: "modem 02:00:00:00:00:01". */
+void unsaved_text(const struct unsaved_object *o, char *text, size_t size);
 
 /* Writes, for people: "modem 02:00:00:00:00:01 of service group 1 (added by modem.add)". */
 void unsaved_name(const struct unsaved_object *o, char text[UNSAVED_NAME]);
