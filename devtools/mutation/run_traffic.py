@@ -41,7 +41,7 @@ OPTIONS_OF = {
 }
 TIMEOUT_S = 120
 TRIES = 3  # runs with a result before a mutant counts as undetected
-RESULT = "(every|NOT every) packet"
+RESULT = "(PASS|FAIL): "
 IDLE = "vcmts: checks without anything to check in this run: "
 DETECTED, UNDETECTED, UNBUILT = "detected", "undetected", "not built"
 INCONCLUSIVE = "inconclusive"  # a check had no packets to compare, unlike in the unbroken run
@@ -103,7 +103,14 @@ class Run:
 
 def run_traffic(tree: Tree, duration: str, kind: str = "") -> Run:
     """Runs `vcmts run` with the tree's programs."""
-    command = ["./vcmts", "run", "--duration", duration, *OPTIONS_OF.get(kind, OPTIONS)]
+    command = [
+        "./vcmts",
+        "run",
+        "--verbose",
+        "--duration",
+        duration,
+        *OPTIONS_OF.get(kind, OPTIONS),
+    ]
     environment = {**os.environ, "VCMTS_BUILD": "build"}
     try:
         done = subprocess.run(

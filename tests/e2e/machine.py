@@ -44,13 +44,26 @@ def all_proven(summary: Json) -> bool:
     )
 
 
+def keeps_asked_rate(part: Json) -> bool:
+    """Whether `least_gbps` of an asked rate was sent, or less than 100 packets were due."""
+    if part["least_gbps"] is None:
+        return True
+    sent = part["sent_bytes"] * 8e-9
+    due = part["asked_gbps"] * part["sent_seconds"]
+    return bool(
+        sent >= part["least_gbps"] * part["sent_seconds"] or part["sent"] * due < 100 * sent
+    )
+
+
 def run_passed(summary: Json) -> bool:
-    """Whether `vcmts run` exits with 0: every packet is proven, or gaps explain the others."""
+    """Whether `vcmts run` exits with 0: the asked rates were sent, and every packet is proven, or
+    gaps explain the others."""
     unexplained = summary.get("unexplained")
     explained = unexplained is not None and not any(
         any(part.values()) for part in unexplained.values()
     )
-    return explained or all_proven(summary)
+    kept = all(keeps_asked_rate(summary[name]) for name in DIRECTIONS if name in summary)
+    return kept and (explained or all_proven(summary))
 
 
 def check_balance(summary: Json) -> None:

@@ -260,29 +260,40 @@ def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "packets", "wanted", "warned"),
+    ("sent", "packets", "wanted", "warning"),
     [
-        (0.949, 100, 1.0, True),
-        (0.951, 100, 1.0, False),
-        (0.5, 99, 1.0, False),
-        (0.5, 100, None, False),
-        (2.0, 100, 1.0, False),
+        (0.949, 100, 1.0, "requested"),
+        (0.949, 100, -1.0, "default"),
+        (0.951, 100, 1.0, ""),
+        (0.5, 99, 1.0, ""),
+        (0.5, 100, None, ""),
+        (2.0, 100, 1.0, ""),
     ],
 )
 def test_missed_rate_is_reported(
-    sent: float, packets: int, wanted: float | None, warned: bool, capfd: pytest.CaptureFixture[str]
+    sent: float,
+    packets: int,
+    wanted: float | None,
+    warning: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
+    """A negative rate: it was not asked."""
     part = {
         "sent": packets,
         "sent_bytes": sent * 2e9 / 8,
         "seconds": 2.0,
         "sent_seconds": 2.0,
-        "asked_gbps": wanted,
+        "asked_gbps": wanted and abs(wanted),
+        "least_gbps": wanted and (0.9 if wanted > 0 else None),
     }
     complaints.report_low_rates({"upstream": part})
     error = capfd.readouterr().err
-    assert (one_line(error) and "upstream" in error and "requested rate" in error) == warned
-    assert bool(error) == warned
+    assert bool(error) == bool(warning)
+    if warning:
+        assert one_line(error) and "upstream" in error and f" {warning} rate" in error
+        assert ("--rate max" in error) == (warning == "requested")
+    complaints.report_low_rates({"upstream": part}, ordinary_pages=True)
+    assert ("huge pages" in capfd.readouterr().err) == bool(warning)
 
 
 def test_help_lists_all_impairments(capfd: pytest.CaptureFixture[str]) -> None:

@@ -96,3 +96,10 @@ def test_lines_break_between_words(terminal: Terminal, monkeypatch: pytest.Monke
 def test_words_wider_than_the_terminal_stay_whole(terminal: Terminal) -> None:
     path = "/a/long/path/of-a-file/that-is-wide"
     assert path in wrapped(f"wrote {path} now", terminal.out).split("\n  ")
+
+
+def test_numbers_keep_their_units(terminal: Terminal) -> None:
+    assert wrapped("for up to 1234567890123 ms", terminal.out) == "for up to\n  1234567890123 ms"
+    assert (
+        wrapped("for up to 1234567890123 more", terminal.out) == "for up to 1234567890123\n  more"
+    )

@@ -28,7 +28,7 @@ def test_all_packets_are_proven(folder: Path) -> None:
     down, up = summary["downstream"], summary["upstream"]
     assert down["sent_bytes"] * 8 == pytest.approx(50e6, rel=0.05)
     assert up["sent_bytes"] == pytest.approx(0.15 * down["sent_bytes"], rel=0.05)
-    assert re.match("every packet proven: ", done.stdout.splitlines()[-1])
+    assert re.match("PASS: ", done.stdout.splitlines()[-1])
 
 
 def test_bursts_of_both_directions_are_proven(folder: Path) -> None:

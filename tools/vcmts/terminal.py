@@ -2,10 +2,14 @@
 """What a terminal shows: its width and its characters. Without rich, as each program needs it."""
 
 import os
+import re
 import textwrap
 from typing import IO
 
 LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first one that is set counts
+# Between a number and its unit, where no line is broken.
+UNIT = re.compile(r"(?<=\d) (?=(?:[GMk]?bps|[GMk]?B|[um]?s|min|h|%)(?!\w))")
+UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 def is_ascii(out: IO[str]) -> bool:
@@ -28,11 +32,12 @@ def wrap_line(line: str, width: int) -> str:
     indent = line[: len(line) - len(line.lstrip())] + "  "
     if len(line) <= width or len(indent) >= width // 2:
         return line
-    return textwrap.fill(
-        line,
+    filled = textwrap.fill(
+        UNIT.sub(UNBROKEN, line),
         width,
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
         replace_whitespace=False,
     )
+    return filled.replace(UNBROKEN, " ")

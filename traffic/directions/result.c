@@ -90,6 +90,8 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.seconds =
 			duration(d->first_tsc, RTE_MAX(d->last_tsc, a->proof.last_tsc), d->tsc_hz),
 		.sent_seconds = duration(d->first_tsc, d->last_tsc, d->tsc_hz),
+		.first_tsc = d->first_tsc,
+		.last_tsc = d->last_tsc,
 		.latency_us = proof_latency_us(&a->proof),
 		.latency = proof_histogram(&a->proof),
 	};
@@ -209,6 +211,8 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->seconds =
 		duration(t->uplink_first_tsc, RTE_MAX(t->uplink_last_tsc, p->last_tsc), t->tsc_hz);
 	r->sent_seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, t->tsc_hz);
+	r->first_tsc = t->uplink_first_tsc;
+	r->last_tsc = t->uplink_last_tsc;
 	r->gbps = gbps(r->proven_bytes, r->seconds);
 	r->latency_us = proof_latency_us(p);
 	r->latency = proof_histogram(p);

@@ -140,6 +140,7 @@ struct traffic_result {
 	double descheduled_longest_us;
 	double seconds; /* from the first packet sent to the last sent, proven or counted */
 	double sent_seconds; /* to the last sent */
+	uint64_t first_tsc, last_tsc; /* of the first and the last packet sent; 0: none */
 	double gbps; /* proven and counted, Ethernet frames without CRC */
 	struct percentiles latency_us; /* from making a packet to its delivery in order */
 	/* The same in ns, owned by the traffic until traffic_free(). NULL: not recorded. */
@@ -175,6 +176,7 @@ struct uplink_result {
 	uint64_t latency_unknown; /* of the proven ones */
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
 	double sent_seconds; /* to the last sent */
+	uint64_t first_tsc, last_tsc; /* as downstream */
 	double gbps; /* proven, Ethernet frames without CRC */
 	/* From acceptance by the R-PHY port of the trailer of a packet's last burst to the packet's
 	 * arrival. */

@@ -16,6 +16,11 @@ static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {
 #define ADD(sum, part, field) ((sum)->field += (part)->field)
 #define ADD_ALL(sum, part, field) counts_add((sum)->field, (part)->field, RTE_DIM((sum)->field))
 #define MAXIMUM(sum, part, field) ((sum)->field = RTE_MAX((sum)->field, (part)->field))
+/* The minimum of values other than 0. */
+#define FIRST(sum, part, field)                                                                   \
+	((sum)->field = (sum)->field == 0 || ((part)->field != 0 && (part)->field < (sum)->field) \
+				? (part)->field                                                   \
+				: (sum)->field)
 
 /* If memory is short, only the latencies of the sum are missing. */
 static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *part) {
@@ -68,6 +73,8 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	MAXIMUM(sum, r, descheduled_longest_us);
 	MAXIMUM(sum, r, seconds);
 	MAXIMUM(sum, r, sent_seconds);
+	FIRST(sum, r, first_tsc);
+	MAXIMUM(sum, r, last_tsc);
 }
 
 static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_counts *c,
@@ -153,6 +160,8 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	refused_add(&sum->refused, &r->refused);
 	MAXIMUM(sum, r, seconds);
 	MAXIMUM(sum, r, sent_seconds);
+	FIRST(sum, r, first_tsc);
+	MAXIMUM(sum, r, last_tsc);
 	uplink_counts_add(&sum->counts, &r->counts, first);
 	MAXIMUM(sum, r, descheduled);
 	MAXIMUM(sum, r, descheduled_longest_us);

@@ -55,6 +55,8 @@ struct common downstream_common(const struct traffic_result *r) {
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.sent_seconds = r->sent_seconds,
+		.first_tsc = r->first_tsc,
+		.last_tsc = r->last_tsc,
 		.latency_us = r->latency_us,
 		.latency = r->latency,
 		.descheduled = r->descheduled,
@@ -78,6 +80,8 @@ struct common upstream_common(const struct uplink_result *r) {
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.sent_seconds = r->sent_seconds,
+		.first_tsc = r->first_tsc,
+		.last_tsc = r->last_tsc,
 		.latency_us = r->latency_us,
 		.latency = r->latency,
 		.descheduled = r->descheduled,
@@ -107,6 +111,8 @@ static void set_common(json_t *o, const struct common *c) {
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
 	set_real(o, "sent_seconds", c->sent_seconds);
+	json_object_set_new(o, "sent_tsc",
+			    json_pack("[I, I]", (json_int_t)c->first_tsc, (json_int_t)c->last_tsc));
 	json_object_set_new(o, "latency_us", percentiles_json(c->latency));
 	summary_set_count(o, "sent_bytes", c->sent_bytes);
 	summary_set_count(o, "proven_bytes", c->proven_bytes);

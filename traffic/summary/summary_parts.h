@@ -10,6 +10,7 @@ struct common {
 	uint64_t lost, overtaken, duplicated, reordered, corrupted, undecipherable;
 	int64_t unaccounted;
 	double configured_bps, gbps, seconds, sent_seconds;
+	uint64_t first_tsc, last_tsc;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
 	uint64_t descheduled;

@@ -157,13 +157,9 @@ def test_several_groups_are_proven(page_dir: Path) -> None:
     done = shell(commands, page_dir)
     assert done.status in (0, 1), done.stderr
     [verdict] = re.findall(
-        r"^(every|NOT every) packet of 4 service groups proven", done.stdout, re.M
+        r"^(PASS|FAIL): .* packets of 4 service groups proven", done.stdout, re.MULTILINE
     )
-    proven = verdict == "every"
-    no_packets = "no packet was sent" in done.stderr
-    passed_with_gaps = "vcmts: passed: " in done.stderr
-    good = (proven or passed_with_gaps) and not no_packets
-    assert done.status == (0 if good else 1), done.stdout + done.stderr
+    assert done.status == (0 if verdict == "PASS" else 1), done.stdout + done.stderr
     assert "core" in done.stdout
 
 

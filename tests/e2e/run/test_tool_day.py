@@ -76,5 +76,5 @@ def test_day_reports_each_hour(folder: Path) -> None:
     assert {f"panel-{name}" for name in picture.PANELS} <= ids
     assert re.search(r"24 hours of day.txt in 3 s; pauses: \S+; policy: saving", done.stdout)
     assert "proven" in done.stdout.splitlines()[-1]
-    assert "every packet" not in done.stderr and not re.search(r"^ +\d+ s  ", done.stderr, re.M)
+    assert "packets proven" not in done.stderr and not re.search(r"^ +\d+ s  ", done.stderr, re.M)
     assert {path.name for path in leftover_files(folder)} == {"day.txt", "day.svg"}

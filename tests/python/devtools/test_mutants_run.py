@@ -24,7 +24,7 @@ from mutation.trees import Tree
 from vcmts.paths import CHECKOUT
 
 TTL = Mutant("fields", "TTL", "a.c", "ttl =\n64;", "ttl = 63;")
-GOOD = Run(0, "every packet proven")
+GOOD = Run(0, "PASS: 1 of 1 packets proven")
 
 
 @pytest.mark.parametrize("mutant", read_mutants(), ids=lambda mutant: mutant.rule)
@@ -60,8 +60,8 @@ def tree_of(folder: Path) -> StubTree:
     (folder / "a.c").write_text("ttl = 64;\n", encoding="utf-8")
     program = folder / "vcmts"
     program.write_text(
-        "#!/bin/sh\ngrep -q 'ttl = 64' a.c && { echo every packet proven; exit 0; }\n"
-        "echo NOT every packet proven; exit 1\n",
+        "#!/bin/sh\ngrep -q 'ttl = 64' a.c && { echo PASS: 1 of 1 packets proven; exit 0; }\n"
+        "echo FAIL: 1 lost; exit 1\n",
         encoding="utf-8",
     )
     program.chmod(0o755)
@@ -97,7 +97,7 @@ def test_passed_run_is_repeated(tmp_path: Path) -> None:
 def test_run_without_check_is_not_passed(tmp_path: Path) -> None:
     tree = tree_of(tmp_path)
     (tmp_path / "vcmts").write_text(
-        "#!/bin/sh\necho run >> runs\necho every packet proven\n"
+        "#!/bin/sh\necho run >> runs\necho PASS: 1 of 1 packets proven\n"
         "echo vcmts: checks without anything to check in this run: privacy, delay >&2\n",
         encoding="utf-8",
     )

@@ -171,10 +171,6 @@ def test_packets_overtaken_by_changes_are_not_lost() -> None:
     assert explain(run(part)) is not None
 
 
-def test_explanation_is_one_line() -> None:
-    merged = run(missing(FROM, TO))
-    explanation = explain(merged)
-    assert explanation is not None
-    line = gaps.excuse_text(merged, explanation)
-    assert line.startswith("passed: 7 packets were lost and 0 reordered ")
-    assert "for up to 40 ms" in line and "\n" not in line
+def test_longest_gap() -> None:
+    assert gaps.longest_ms(run(direction())) == 40
+    assert gaps.longest_ms(run(direction(), worker=[])) == 0

@@ -76,17 +76,6 @@ def test_fault_belongs_to_one_check(direction: str, part: str, key: str, check: 
     assert faults(merged) == [(direction, check, 3)]
 
 
-def test_verdict_has_faults_of_decoder() -> None:
-    merged = deepcopy(GOOD)
-    for direction in ("downstream", "upstream"):
-        merged[direction] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
-    assert summary.verdict(merged).startswith("every packet proven: ")
-    merged["upstream"]["witness"] = {"wrong": 2}
-    verdict = summary.verdict(merged)
-    assert verdict.startswith("NOT every packet proven: ")
-    assert "2 errors found by the independent decoder" in verdict
-
-
 def test_all_reasons_of_traffic_belong_to_checks() -> None:
     """The reasons are the tables of the traffic program."""
     for table, key in (("violation", "depi_violations"), ("corruption", "corrupted_by")):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.run import maps, summary
+from vcmts.run import maps, verdict
 
 Json = dict[str, Any]
 
@@ -43,9 +43,7 @@ def run(**changed: Any) -> Json:
 def failures(merged: Json) -> Json:
     maps.add(merged)
     part = merged["upstream"]
-    assert summary.OTHER_ERRORS["errors of MAPs and requests"](part) == sum(
-        part["access_wrong"].values()
-    )
+    assert verdict.ERRORS["errors of MAPs and requests"](part) == sum(part["access_wrong"].values())
     return {name: n for name, n in part["access_wrong"].items() if n}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.run import gaps, qos, summary
+from vcmts.run import gaps, qos, verdict
 
 Json = dict[str, Any]
 HZ = 1_000_000_000
@@ -48,7 +48,7 @@ def run(
 def failures(merged: Json) -> Json:
     qos.add(merged)
     part = merged["downstream"]
-    assert summary.OTHER_ERRORS["rates, priorities or weights violated"](part) == sum(
+    assert verdict.ERRORS["rates, priorities or weights violated"](part) == sum(
         part["qos_wrong"].values()
     )
     return {name: n for name, n in part["qos_wrong"].items() if n}

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests summary.py and complaints.py: merged results, tables, verdict and warnings."""
+"""Tests summary.py and complaints.py: merged results, tables and warnings."""
 
-import re
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from vcmts.run import complaints, groups, summary
+from vcmts.run import complaints, groups, summary, verdict
 
 COMMON = {
     "duplicated": 0,
@@ -62,61 +61,6 @@ def test_unbalanced_direction_is_unbalanced_run(direction: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("proven", "line"),
-    [
-        (
-            {"downstream": DOWN},
-            "every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, in 2.0 s",
-        ),
-        (
-            {"downstream": DOWN, "upstream": UP},
-            "every packet proven: 1,000 of 1,000 downstream at "
-            "3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, in 2.5 s",
-        ),
-        (
-            {"downstream": DOWN, "upstream": UP | {"proven": 290, "lost": 10}},
-            "NOT every packet "
-            "proven: 1,000 of 1,000 downstream at 3.46 Gbps, 290 of 300 upstream at 0.50 Gbps, "
-            "10 lost, in 2.5 s",
-        ),
-        (
-            {"downstream": DOWN | {"proven": 999, "lost": 1}, "upstream": UP | {"lost": 2}},
-            "NOT every packet proven: 999 of 1,000 downstream at 3.46 Gbps, "
-            "300 of 300 upstream at 0.50 Gbps, 3 lost, in 2.5 s",
-        ),
-        (
-            {"downstream": DOWN | {"proven": 990, "overtaken": 10}, "upstream": UP},
-            "every packet proven but 10 that changes of the configuration overtook: "
-            "990 of 1,000 downstream at 3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, "
-            "in 2.5 s",
-        ),
-        (
-            {"downstream": DOWN | {"reordered": 3}, "upstream": UP | {"duplicated": 1}},
-            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, "
-            "300 of 300 upstream at 0.50 Gbps, 0 lost, 3 out of order, 1 twice, in 2.5 s",
-        ),
-        (
-            {"downstream": DOWN | {"proven": 990, "undecipherable": 10, "unaccounted": 0}},
-            "NOT every packet proven: 990 of 1,000 downstream at 3.46 Gbps, 0 lost, "
-            "10 undecipherable, in 2.0 s",
-        ),
-        (
-            {"downstream": DOWN | {"unaccounted": 4}},
-            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, "
-            "4 unaccounted for, in 2.0 s",
-        ),
-        (
-            {"downstream": DOWN | {"depi_violations": {"mac": 2, "sequence_gap": 1, "ip": 0}}},
-            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, "
-            "3 violations of DEPI, in 2.0 s",
-        ),
-    ],
-)
-def test_verdict_line(proven: dict[str, Any], line: str) -> None:
-    assert summary.verdict(proven) == line
-
-
-@pytest.mark.parametrize(
     ("part", "traffic_us", "worker_us", "expected"),
     [
         ({"reordered": 1}, 38_000.4, 100.0, "the traffic for up to 38 ms"),
@@ -166,7 +110,7 @@ def test_plural_of_modems() -> None:
 
 def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
     merged = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
-    summary.show(merged, Console(), [3])
+    summary.show(merged, Console())
     lines = capsys.readouterr().out.splitlines()
     table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     assert ["sent", "1,000", "300"] in table
@@ -175,26 +119,8 @@ def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert not [row for row in table if "dropped: runt" in row]
     assert ["packets", "5", "4", "1", "0"] in table
     assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
-    assert "core 3 (upstream): 25% busy, 50% paused (sleep)" in lines
     assert ["requested rate", "4.50 Gbps", "max"] in table
     assert ["sent rate", "4.00 Gbps", "0.64 Gbps"] in table
-    assert lines[-1] == summary.verdict(merged)
-
-
-def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    merged = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
-    summary.show_short(merged, Console(), [3])
-    out = capsys.readouterr().out
-    good = summary.verdict(merged).startswith("every")
-    assert ("dropped: vlan" in out) is not good
-    lines = out.splitlines()[-5:]
-    assert re.fullmatch(
-        r"downstream: 3.46 Gbps of 4.50 Gbps requested, [\d,]+ reference cycles per packet.*",
-        lines[0],
-    )
-    assert lines[1].startswith("upstream:   ") and " of max requested" in lines[1]
-    assert lines[2] == "core 3 (upstream): 25% busy, 50% paused (sleep)"
-    assert "--verbose" in lines[3] and lines[4] == summary.verdict(merged)
 
 
 def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,12 +129,12 @@ def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixtu
     down = DOWN | {"proven": 990, "overtaken": 10}
     proven = {"downstream": down, "upstream": UP | {"overtaken": 0}}
     merged = summary.merge(PLANE | {"downstream": denied}, proven, REQUESTED_GBPS)
-    summary.show(merged, Console(), [3])
+    summary.show(merged, Console())
     out = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
     assert ["overtaken", "10", "0"] in rows
     assert ["dropped: filter_deny", "10", ""] in rows
-    assert "removed" not in out and "10 that changes of the configuration overtook" in out
+    assert verdict.of_run(merged).text().endswith(" 10 overtaken by changes (allowed), 0 lost")
 
 
 def group(channels: int, packets: int, early: float, mean: float, highest: float) -> dict[str, Any]:
@@ -239,9 +165,7 @@ SCHEDULER: dict[str, Any] = {
 
 def test_scheduler_output(capsys: pytest.CaptureFixture[str]) -> None:
     plane = PLANE | {"downstream": PLANE["downstream"] | {"scheduler": SCHEDULER}}
-    summary.show(
-        summary.merge(plane, {"downstream": DOWN}, REQUESTED_GBPS), Console(width=100), [1]
-    )
+    summary.show(summary.merge(plane, {"downstream": DOWN}, REQUESTED_GBPS), Console(width=100))
     out = capsys.readouterr().out
     row = next(line for line in out.splitlines() if "1,234" in line)
     assert row.replace("│", " ").split() == ["7", "1,234", "2", "1", "99", "1,500"]

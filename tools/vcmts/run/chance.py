@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the random choices of a run from one seed, which is printed and can be given by --seed."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 
 from vcmts.paths import MistakeError
@@ -19,6 +19,10 @@ class Chance:
     def plane(self) -> list[str]:
         """Options of vcmtsd."""
         return ["--first-number", str(self.first_number)]
+
+    def document(self) -> dict[str, int]:
+        """Keys of the summary."""
+        return asdict(self)
 
     def traffic(self) -> list[str]:
         return ["--seed", str(self.seed), "--first-number", str(self.first_number)]

@@ -255,11 +255,3 @@ def idle_checks_text(found: list[Json]) -> str:
     """A line with the checks that had nothing to check; "" if there are none."""
     names = [f"{row['direction']} {row['name']}" for row in found if not row["judged"]]
     return f"checks without anything to check in this run: {', '.join(names)}" if names else ""
-
-
-def first_message(seed: int) -> str:
-    """The first message of a run."""
-    return (
-        f"{len(CHECKS)} checks compare each packet and frame with what was sent, and counters with "
-        f"each other (--list-checks lists them); seed {seed}"
-    )

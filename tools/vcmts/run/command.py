@@ -12,7 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -21,29 +23,33 @@ from vcmts import configuration, options, output, version
 from vcmts.child import INTERRUPTED, Stopped, check_writable, start, stoppable, temporary_folder
 from vcmts.control import sockets
 from vcmts.jsons import Json
-from vcmts.paths import TOOL, MistakeError, notify, program
+from vcmts.paths import MistakeError, notify, program
 from vcmts.run import (
     chance,
     checks,
     complaints,
     expected,
+    figures,
     gaps,
     grants,
     groups,
     identities,
     lateness,
     maps,
+    messages,
     planner,
     power,
     qos,
     rates,
     refusals,
     summary,
+    verdict,
     witness,
 )
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, make_wire
 from vcmts.streams import whole_file
 from vcmts.system import cores
+from vcmts.terminal import wrapped
 
 DURATION = "10s"
 # Capture of unexpected frames, if there is no file for the summary.
@@ -108,7 +114,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     options.add_json(parser, "all figures of the run")
-    parser.add_argument("--verbose", action="store_true", help="print all figures of the run")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="print all figures of the run, and all messages of its programs",
+    )
 
 
 def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
@@ -198,7 +208,7 @@ def follow_options(given: argparse.Namespace, control: Path | None) -> list[str]
 def print_top_hint(given: argparse.Namespace, control: Path | None, pid: int) -> None:
     if control is not None:
         which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
-        notify(f"`{TOOL} top {which}` in another terminal shows the run live")
+        notify(messages.live_hint(which))
 
 
 def print_shared_cores(shared: cores.Users) -> None:
@@ -230,20 +240,22 @@ def check_command(command: list[str]) -> int:
     return checked.returncode
 
 
-def print_summary(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> int:
-    """Prints the summary. Adds the results of --day to it. Returns 1 if --day observed nothing."""
+def print_figures(
+    whole: Json, cores: list[int], day: planner.Plan | None, found: verdict.Verdict, verbose: bool
+) -> None:
+    """Prints the figures, and tables: all with `verbose`, that of packets if packets failed."""
     console = Console(file=sys.stdout)
-    if day is None:
-        shown = summary.show if verbose else summary.show_short
-        shown(whole, console, facts["cores"])
-        return 0
-    observed = day.document()
-    console.print(summary.packets_table(whole))
-    if observed is not None:
-        whole["day"] = observed
-        day.show(observed)
-    print(summary.verdict(whole), flush=True)
-    return 0 if observed is not None else 1
+    if verbose:
+        summary.show(whole, console)
+    elif day is not None or not found.passed:
+        if found.failures != verdict.rate_texts(whole, failed=True):
+            console.print(summary.packets_table(whole))
+        if expected.impaired(whole) and not expected.as_expected(whole):
+            expected.show(whole, console)
+    if "day" in whole and day is not None:
+        day.show(whole["day"])
+    for line in figures.lines(whole, cores):
+        print(line)
 
 
 def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
@@ -257,39 +269,44 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
     return str(kept)
 
 
-def has_failed_checks(whole: Json) -> bool:
-    """Whether a check failed that the traffic program does not do itself."""
-    return summary.has_other_errors(whole) or (
-        expected.impaired(whole) and not expected.as_expected(whole)
-    )
-
-
 def report_results(
     whole: Json,
     facts: Json,
     given: argparse.Namespace,
     day: planner.Plan | None,
     status: int,
-    kept: str | None,
+    complain: Callable[..., None],
 ) -> int:
-    """Prints and stores the results. `status`: of the traffic program. Returns the run's."""
+    """Prints and stores the results. `status`: of the traffic program. `complain`: report_all() of
+    complaints. Returns the run's status."""
     broken = identities.broken_identities(whole)
     whole["identities_broken"] = [str(one) for one in broken]
     whole["checks"] = checks.check_rows(whole)
     excused = gaps.explain_all(whole, facts["capacity"])
-    if excused and status == 1:
-        status = 0
-    status = max(status, print_summary(day, whole, facts, given.verbose))
-    if broken or has_failed_checks(whole):
-        status = max(status, 1)
-    if given.list_checks:
-        checks.print_checks(whole["checks"], Console(file=sys.stdout))
+    verdict.set_least_rates(whole, rates.asked(given))
+    observed = None if day is None else day.document()
+    unobserved = ["vcmtsd was not observed for --day"] if day and observed is None else []
+    if observed is not None:
+        whole["day"] = observed
+    found = verdict.of_run(whole, status, unobserved)
+    whole["verdict"] = found.document()
     if given.json:
         output.write_json(given.json, whole, indent=2)
-    complaints.report_all(whole, facts, kept, excused=excused is not None)
-    if excused:
-        notify(gaps.excuse_text(whole, excused))
-    return status if summary.balanced(whole) else max(status, 1)
+    complain(whole, facts, excused=excused is not None, verbose=given.verbose)
+    print_figures(whole, facts["cores"], day, found, given.verbose)
+    if given.list_checks:
+        checks.print_checks(whole["checks"], Console(file=sys.stdout))
+    if not given.verbose:
+        print("(--verbose prints all figures, --json FILE writes them)")
+    print(wrapped(found.text(), sys.stdout), flush=True)
+    return status if status > 1 else int(not found.passed)
+
+
+def merge_results(plane: Path, proven: Path) -> Json:
+    """The summary of the files that vcmtsd and the traffic program wrote."""
+    found = json.loads(proven.read_text(encoding="utf-8"))
+    requested = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
+    return summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, requested)
 
 
 def run_programs(
@@ -316,24 +333,29 @@ def run_programs(
     if mistaken != 0:
         return mistaken
     notify(version.first_line())
-    notify(checks.first_message(drawn.seed))
+    sent = rates.used_directions(rates.rates_of(facts, given))
+    notify(messages.first_message(facts, given.duration or DURATION, sent, drawn.seed))
     traffic_core = int(command[command.index("--core") + 1])
     print_shared_cores(claims.claim({traffic_core, *facts["cores"]}))
     status = INTERRUPTED
-    with data_plane(
-        *(config, ends, plane, stopped),
-        latency=given.latency,
-        several=several,
-        control=given.control_socket,
-        metrics=given.metrics,
-        options=[*power.options(given), *drawn.plane()],
-    ) as served:
+    with (
+        messages.filtered(verbose=given.verbose) as shown,
+        data_plane(
+            *(config, ends, plane, stopped),
+            latency=given.latency,
+            several=several,
+            control=given.control_socket,
+            metrics=given.metrics,
+            options=[*power.options(given), *drawn.plane()],
+            messages=shown.file,
+        ) as served,
+    ):
         if not stopped.by_signal:
             control = control_socket_of(given, served.pid)
             command += follow_options(given, control)
             print_top_hint(given, control, served.pid)
-            with day.watched(control) if day else nullcontext() as messages:
-                traffic = start(command, quiet=True, stderr=messages)
+            with day.watched(control) if day else nullcontext(shown.file) as text:
+                traffic = start(command, quiet=True, stderr=text)
                 polled = dict.fromkeys(facts["cores"], served.pid) | {traffic_core: traffic.pid}
                 with claims.watched(polled):
                     status = stopped.wait(traffic)
@@ -345,18 +367,17 @@ def run_programs(
             return INTERRUPTED
         notify("no summary: a program ended early; its messages are printed above")
         return status or 1
-    found = json.loads(proven.read_text(encoding="utf-8"))
-    requested = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
-    whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, requested)
-    whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
+    whole = merge_results(plane, proven) | drawn.document()
     witness.add(whole, config, folder, given)
     refusals.add(whole)
     qos.add(whole)
     maps.add(whole)
     lateness.add(whole)
-    witness.print_problems(whole, witness.keep_packets(whole, folder, output.file_name(given.json)))
-    kept = keep_unexpected(captured, output.file_name(given.json), status)
-    return report_results(whole, facts, given, day, status, kept)
+    json_file = output.file_name(given.json)
+    witness.print_problems(whole, witness.keep_packets(whole, folder, json_file))
+    kept = keep_unexpected(captured, json_file, status)
+    complain = partial(complaints.report_all, kept=kept, ordinary_pages=shown.ordinary_pages)
+    return report_results(whole, facts, given, day, status, complain)
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -4,10 +4,9 @@
 from collections import Counter
 
 from vcmts.jsons import Json
-from vcmts.paths import notify
-from vcmts.run import checks, groups, summary
+from vcmts.paths import TOOL, notify
+from vcmts.run import checks, summary, verdict
 
-FEWEST_PACKETS = 100  # minimum for a meaningful rate
 # Drops of packets beyond the channels' capacity: tail drops and those of AQM.
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 # Rings and queues bridge shorter gaps.
@@ -27,22 +26,21 @@ def report_full_queues(whole: Json, facts: Json) -> None:
         notify(f"{full:,} packets were dropped at full queues: {carried}; reduce --rate")
 
 
-def report_low_rates(whole: Json) -> None:
-    for direction in summary.directions(whole):
-        part = whole[direction]
-        if part["sent"] < FEWEST_PACKETS or summary.keeps_rate(part):
-            continue
-        sent, requested = summary.sent_gbps(part), part["asked_gbps"]
+def report_low_rates(whole: Json, *, ordinary_pages: bool = False) -> None:
+    slow = [
+        direction
+        for direction in summary.directions(whole)
+        if whole[direction]["sent"] >= verdict.FEWEST and not summary.keeps_rate(whole[direction])
+    ]
+    if slow:
+        asked = any(whole[direction]["least_gbps"] is not None for direction in slow)
+        which = "requested rate" if asked else "default rate"
         notify(
-            f"{direction}: {groups.rate(sent)} of {groups.rate(requested)} were sent: the machine "
-            "did not carry the requested rate (core of the traffic, or full queues before vcmtsd)"
+            f"{' and '.join(slow)}: the machine did not carry the {which} (core of the traffic, or "
+            "full queues before vcmtsd)"
+            + ("; --rate max sends what it carries" if asked else "")
+            + (f"; huge pages make it faster: `{TOOL} host plan`" if ordinary_pages else "")
         )
-
-
-def report_silent_groups(whole: Json) -> None:
-    """Reports groups without any sent packet: nothing of them is proven."""
-    for group, direction in summary.silent(whole):
-        notify(f"service group {group}: no packet was sent {direction}: use a longer --duration")
 
 
 def report_lost_cores(whole: Json, *, excused: bool = False) -> None:
@@ -102,15 +100,24 @@ def report_unbalanced_traffic(whole: Json) -> None:
         )
 
 
-def report_all(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
+def report_all(
+    whole: Json,
+    facts: Json,
+    kept: str | None = None,
+    *,
+    excused: bool = False,
+    ordinary_pages: bool = False,
+    verbose: bool = False,
+) -> None:
     """Prints all messages of a run. `excused`: gaps of the machine explain all lost and reordered
-    packets, and the caller reports it. `kept`: the capture of wrong frames."""
+    packets. `kept`: the capture of wrong frames. `ordinary_pages`: a program said that huge
+    pages are missing. `verbose`: also what was not checked."""
     report_full_queues(whole, facts)
-    report_low_rates(whole)
-    report_silent_groups(whole)
+    report_low_rates(whole, ordinary_pages=ordinary_pages)
     report_lost_cores(whole, excused=excused)
     report_wrong_frames(whole, kept)
     report_unbalanced_plane(whole)
     report_broken_identities(whole)
-    report_idle_checks(whole)
+    if verbose:
+        report_idle_checks(whole)
     report_unbalanced_traffic(whole)

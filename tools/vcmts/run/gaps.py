@@ -15,6 +15,7 @@ from vcmts.run.plane import WIRE
 
 # A modem's resequencing timer: it waits so long for a missing packet.
 REORDER_WAIT_US = 18_000
+EXPLAINED = ("lost", "reordered")  # keys of the counts that gaps can explain
 # Shorter gaps explain nothing.
 LEAST_US = 5_000
 # Drop reasons that a gap can cause in a correct data plane, as queues fill up or timers expire. A
@@ -93,6 +94,11 @@ def gap_share(whole: Json, seconds: float) -> float:
     shorter = min_unlisted_s([whole, *whole["workers"]])
     listed = sum(to - since for since, to in gaps_of_machine(whole).spans)
     return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
+
+
+def gap_share_of(whole: Json, begin: int, end: int) -> float:
+    """The share of a time that is in listed gaps; at least so much was."""
+    return gaps_of_machine(whole).within(begin, end) / (end - begin) if end > begin else 0.0
 
 
 @dataclass(frozen=True)
@@ -235,13 +241,8 @@ def explain_all(whole: Json, capacity: float) -> dict[str, Explained] | None:
     return None if wrong else found
 
 
-def excuse_text(whole: Json, found: dict[str, Explained]) -> str:
-    """The message of a run that gaps excuse."""
-    machine = gaps_of_machine(whole)
-    longest = max(to - since for since, to in machine.spans) / float(whole["host"]["tsc_hz"])
-    lost = sum(one.lost for one in found.values())
-    late = sum(one.reordered for one in found.values())
-    return (
-        f"passed: {lost:,} packets were lost and {late:,} reordered while the kernel did not run "
-        f"vcmtsd or the traffic program, for up to {longest * 1e3:,.0f} ms; all others are proven"
-    )
+def longest_ms(whole: Json) -> float:
+    """The length of the longest gap."""
+    spans = gaps_of_machine(whole).spans
+    longest = max((to - since for since, to in spans), default=0)
+    return longest / float(whole["host"]["tsc_hz"]) * 1e3

@@ -35,7 +35,7 @@ def not_proven(part: Json) -> int:
 
 
 def rate(gbps: float) -> str:
-    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
+    return f"{gbps:,.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
 
 
 def cells(part: Json | None) -> list[str]:

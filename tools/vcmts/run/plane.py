@@ -105,10 +105,12 @@ def data_plane(
     control: str | None = "none",
     metrics: str | None = None,
     options: Sequence[str] = (),
+    messages: IO[bytes] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Runs vcmtsd during the context; SIGINT stops it at the end, and it writes `result`.
 
-    Its messages go to the file `stderr`, and are printed if it fails; None: to the tool's stderr.
+    Its messages go to the file `stderr`, and are printed if it fails; else to `messages`; None for
+    both: to the tool's stderr.
     `several`: each service group has its own port for management messages. `control`: its control
     socket; None: vcmtsd chooses one. `metrics`: its HTTP endpoint; None: none. `options`: more
     options."""
@@ -121,7 +123,7 @@ def data_plane(
     command += ["--control-socket", control] if control is not None else []
     command += ["--metrics", metrics] if metrics is not None else []
     command += options
-    plane = start(command, quiet=True, stderr=stderr)
+    plane = start(command, quiet=True, stderr=stderr or messages)
     try:
         wait_until_ready(ready, plane, stopped)
         yield plane

@@ -35,6 +35,12 @@ class Rates:
     upstream: str
 
 
+def used_directions(requested: Rates) -> list[str]:
+    """The directions in which packets are sent."""
+    both = {"downstream": requested.downstream, "upstream": requested.upstream}
+    return [direction for direction, rate in both.items() if rate != NO_TRAFFIC]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--traffic",
@@ -54,8 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rate",
-        help="rate to the modems of all service groups together, such as 2Gbps; max; or 0 for none "
-        "(default: 4Gbps, at most 80 %% of the channels' capacity)",
+        help="rate to the modems of all service groups together, such as 2Gbps: the run fails if "
+        "less than 90 %% of it is sent; max: as fast as possible; 0: none (default: 4Gbps, at most "
+        "80 %% of the channels' capacity, or what the machine carries)",
     )
     parser.add_argument(
         "--upstream-traffic",
@@ -66,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--upstream-rate",
         metavar="RATE",
-        help="rate from the modems of all service groups together; max; or 0 for none (default: "
-        "15 %% of --rate, at most 80 %% of the upstream channels' capacity)",
+        help="rate from the modems of all service groups together, as --rate (default: 15 %% of "
+        "--rate, at most 80 %% of the upstream channels' capacity, or what the machine carries)",
     )
     parser.add_argument(
         "--upstream-share",
@@ -102,6 +109,14 @@ def upstream_rate_of(down: str, given: argparse.Namespace) -> str | None:
     if rate is None:
         raise MistakeError(f"--upstream-share: found --rate {down}, allowed: a rate such as 2Gbps")
     return f"{round(share * rate)} bps" if round(share * rate) > 0 else NO_TRAFFIC
+
+
+def asked(given: argparse.Namespace) -> frozenset[str]:
+    """The directions whose rate the options set: the others get a default, which is no promise."""
+    both = {"downstream": given.rate, "upstream": given.upstream_rate}
+    if given.upstream_share is not None and given.rate is not None:
+        both["upstream"] = given.rate
+    return frozenset(direction for direction, rate in both.items() if rate is not None)
 
 
 def rates_of(facts: Json, given: argparse.Namespace) -> Rates:

@@ -2,7 +2,6 @@
 """Merges the results of vcmtsd and the traffic program into the summary of a run, and prints it."""
 
 from collections import Counter
-from collections.abc import Callable
 
 from rich.console import Console
 from rich.table import Table
@@ -30,14 +29,6 @@ PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measu
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 # Counts that are shown only if they are not 0.
 EXCEPTIONS = ("undecipherable", "overtaken", "unaccounted")
-# Errors other than loss: keys of counts, and their words in the verdict.
-ERRORS = {
-    "reordered": "out of order",
-    "duplicated": "twice",
-    "undecipherable": "undecipherable",
-    "unaccounted": "unaccounted for",
-    "unexpected_frames": "unexpected",
-}
 
 
 def with_plane(sent: Json, served: Json) -> Json:
@@ -225,27 +216,6 @@ def requests_line(requests: Json) -> str:
     return f"bandwidth requests: {texts}, of {modems:,} {'modem' if modems == 1 else 'modems'}"
 
 
-def impaired_packets(part: Json) -> int:
-    """Packets that --impair must have lost or corrupted."""
-    due = part.get("expected", {"lost": 0, "corrupted": 0})
-    return int(due["lost"] + due["corrupted"])
-
-
-def overtaken_packets(part: Json) -> int:
-    """Packets in flight whose modem, rule or flow was changed or removed before they arrived."""
-    return int(part.get("overtaken", 0))
-
-
-def exceptions_text(parts: list[Json]) -> str:
-    """Words for the packets that need not be proven, and why."""
-    impaired = sum(impaired_packets(part) for part in parts)
-    texts = f" but {impaired:,} that --impair cost" if impaired else ""
-    overtaken = sum(overtaken_packets(part) for part in parts)
-    return texts + (
-        f" but {overtaken:,} that changes of the configuration overtook" if overtaken else ""
-    )
-
-
 def skipped_numbers(part: Json) -> int:
     """Skipped sequence numbers of DSIDs: modems wait 18 ms for each."""
     return int(part.get("resequencing", {}).get("skipped", 0))
@@ -263,109 +233,8 @@ def kinds_wrong(part: Json, key: str) -> int:
     return sum(part.get(key, {}).values())
 
 
-# Errors that the traffic program does not find itself: their numbers in a direction.
-OTHER_ERRORS: dict[str, Callable[[Json], int]] = {
-    "drops too few or too many": lambda part: int(part.get("refused_wrong", 0)),
-    "errors found by the independent decoder": decoder_errors,
-    "late without a reason": late_packets,
-    "rates, priorities or weights violated": lambda part: kinds_wrong(part, "qos_wrong"),
-    "errors of MAPs and requests": lambda part: kinds_wrong(part, "access_wrong"),
-}
-
-
-def has_other_errors(summary: Json) -> bool:
-    """Whether there is an error in OTHER_ERRORS."""
-    return any(of(summary[way]) for of in OTHER_ERRORS.values() for way in directions(summary))
-
-
-def error_texts(parts: list[Json]) -> list[str]:
-    """Words for each kind of error with its count."""
-    counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ERRORS.items()}
-    counts["violations of DEPI"] = sum(kinds_wrong(part, "depi_violations") for part in parts)
-    counts["skipped DSID sequence numbers"] = sum(map(skipped_numbers, parts))
-    counts |= {title: sum(map(of, parts)) for title, of in OTHER_ERRORS.items()}
-    return [f"{count:,} {title}" for title, count in counts.items() if count]
-
-
-def all_error_texts(summary: Json) -> list[str]:
-    """Words for all errors but missing packets."""
-    wrong = error_texts([summary[direction] for direction in directions(summary)])
-    if broken := summary.get("identities_broken"):
-        wrong.append(f"{len(broken):,} differing sums of counters")
-    return wrong
-
-
-def is_proven(summary: Json) -> bool:
-    """Whether every packet was proven or is accounted for, without any error."""
-    parts = (summary[direction] for direction in directions(summary))
-    arrived = all(
-        part["proven"] + impaired_packets(part) + overtaken_packets(part) == part["sent"]
-        for part in parts
-    )
-    return arrived and not all_error_texts(summary)
-
-
-def verdict(summary: Json) -> str:
-    """The last line of a run."""
-    parts = [summary[direction] for direction in directions(summary)]
-    texts = [
-        f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
-        for direction, part in zip(directions(summary), parts, strict=True)
-    ]
-    lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
-    several = summary.get("groups", [])
-    of = f" of {len(several)} service groups" if len(several) > 1 else ""
-    proven = "every packet" if is_proven(summary) else "NOT every packet"
-    return (
-        f"{proven}{of} proven{exceptions_text(parts)}: "
-        f"{', '.join([*texts, f'{lost:,} lost', *all_error_texts(summary)])}, in {seconds:.1f} s"
-    )
-
-
-def paused_text(times: Json) -> str:
-    """Words for a worker's paused time; "" if it polls."""
-    whole = times["busy"] + times["idle"]
-    if times["kind"] == "poll" or whole <= 0:
-        return ""
-    return f", {times['paused'] / whole:.0%} paused ({times['kind']})"
-
-
-def busy_lines(summary: Json, cores: list[int]) -> list[str]:
-    """A line per worker of vcmtsd with its busy share; `cores`: the workers' cores."""
-    pauses = summary["power"]["workers"]
-    return [
-        f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused_text(times)}"
-        for core, worker, times in zip(cores, summary["workers"], pauses, strict=True)
-    ]
-
-
-def direction_line(direction: str, part: Json) -> str:
-    """A line with rate, cycles and latency of a direction."""
-    cycles = part.get("cycles_per_packet", {}).get("total", 0.0)
-    delay = part.get("latency_us")
-    late = f", latency {delay['mean']:,.0f} us (99.9%: {delay['p99_9']:,.0f} us)" if delay else ""
-    return (
-        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {requested_rate(part)} requested, "
-        f"{cycles:,.0f} reference cycles per packet{late}"
-    )
-
-
-def show_short(summary: Json, console: Console, cores: list[int]) -> None:
-    """Prints the most important figures; for a failed run also the table of packets."""
-    if not is_proven(summary):
-        console.print(packets_table(summary))
-    if expected.impaired(summary) and not expected.as_expected(summary):
-        expected.show(summary, console)
-    for direction in directions(summary):
-        print(direction_line(direction, summary[direction]))
-    for texts in busy_lines(summary, cores):
-        print(texts)
-    print("all figures: --verbose prints them, --json FILE writes them")
-    print(verdict(summary), flush=True)
-
-
-def show(summary: Json, console: Console, cores: list[int]) -> None:
-    """Prints all figures and the verdict."""
+def show(summary: Json, console: Console) -> None:
+    """Prints all tables."""
     for direction in directions(summary):
         console.print(cycles_table(direction, summary[direction]))
     host = summary["host"]
@@ -388,6 +257,3 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         groups.print_groups(summary["groups"], console)
     if expected.impaired(summary):
         expected.show(summary, console)
-    for line in busy_lines(summary, cores):
-        print(line)
-    print(verdict(summary), flush=True)

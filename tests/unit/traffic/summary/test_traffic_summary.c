@@ -30,6 +30,8 @@ TEST(summary_has_directions_that_ran) {
 		.duplicated = 4,
 		.reordered = 5,
 		.latency_unknown = 6,
+		.first_tsc = 8,
+		.last_tsc = 9,
 		.corrupted_by = {[UPLINK_CORRUPTION_TRUNCATED] = 1},
 		.counts = {.packets = 11, .fragments = 12},
 	};
@@ -51,7 +53,7 @@ TEST(summary_has_directions_that_ran) {
 	}
 	remove(path);
 	assert_has(summary_upstream(&up), "'sent': 10, 'proven': 7, 'lost': 2, 'corrupted': 1, "
-					  "'duplicated': 4, 'reordered': 5, "
+					  "'duplicated': 4, 'reordered': 5, 'sent_tsc': [8, 9], "
 					  "'latency_unknown': 6, 'corrupted_by': {'cut': 1}, "
 					  "'uepi_packets': 11, 'fragments': "
 					  "12, "
