@@ -82,6 +82,13 @@ IMPAIRED = {"expected": {"lost": 3, "corrupted": 2}, "lost": 3, "corrupted": 2, 
             "1,988 of 2,000 packets proven",
         ),
         (
+            {
+                "down": {"proven": 988, "lost": 12},
+                "unexplained": {"downstream": UNEXPLAINED | {"lost": 12}, "upstream": UNEXPLAINED},
+            },
+            "FAIL: 12 lost; 1,988 of 2,000 packets proven",
+        ),
+        (
             {"up": IMPAIRED},
             "PASS: 1,995 of 2,000 packets proven, 3 lost and 2 corrupted by --impair (allowed), "
             "0 lost",
@@ -185,6 +192,14 @@ def test_lower_rate_is_allowed_in_gaps() -> None:
         "time"
     ]
     assert verdict.of_run(found).passed
+    found["upstream"]["sent_bytes"] = 1_250_000
+    verdict.set_least_rates(found, frozenset({"downstream", "upstream"}))
+    [failure] = verdict.of_run(found).failures
+    assert failure == "only 10.00 Mbps of 1.00 Gbps sent upstream"
+    found["downstream"]["sent_bytes"] = 1_250_000
+    [failure] = verdict.of_run(found).failures
+    assert failure.endswith("sent downstream and 10.00 Mbps of 1.00 Gbps sent upstream")
+    found["downstream"]["sent_bytes"], found["upstream"] = round(0.87 * 125_000_000), dict(PART)
     found["workers"] = [{}]  # gaps were not recorded
     verdict.set_least_rates(found, frozenset({"downstream"}))
     assert not verdict.of_run(found).passed

@@ -17,10 +17,9 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
 from vcmts import configuration, options, output, version
 from vcmts.child import INTERRUPTED, Stopped, check_writable, start, stoppable, temporary_folder
+from vcmts.console import out_console
 from vcmts.control import sockets
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify, program
@@ -244,7 +243,7 @@ def print_figures(
     whole: Json, cores: list[int], day: planner.Plan | None, found: verdict.Verdict, verbose: bool
 ) -> None:
     """Prints the figures, and tables: all with `verbose`, that of packets if packets failed."""
-    console = Console(file=sys.stdout)
+    console = out_console()
     if verbose:
         summary.show(whole, console)
     elif day is not None or not found.passed:
@@ -295,7 +294,7 @@ def report_results(
     complain(whole, facts, excused=excused is not None, verbose=given.verbose)
     print_figures(whole, facts["cores"], day, found, given.verbose)
     if given.list_checks:
-        checks.print_checks(whole["checks"], Console(file=sys.stdout))
+        checks.print_checks(whole["checks"], out_console())
     if not given.verbose:
         print("(--verbose prints all figures, --json FILE writes them)")
     print(wrapped(found.text(), sys.stdout), flush=True)

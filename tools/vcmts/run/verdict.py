@@ -83,17 +83,20 @@ def is_slow(part: Json) -> bool:
 
 
 def rate_texts(whole: Json, *, failed: bool) -> list[str]:
-    """Words for asked rates that were not sent. `failed`: although gaps do not explain it."""
-    texts = []
-    for direction in summary.directions(whole):
-        part = whole[direction]
-        sent = summary.sent_gbps(part)
-        if not is_slow(part) or (sent < part["least_gbps"]) is not failed:
-            continue
-        text = f"only {groups.rate(sent)} of {summary.requested_rate(part)} sent {direction}"
-        away = f"while the system used a core for {100 * gap_share(whole, part):.0f} % of the time"
-        texts.append(text if failed else f"{text} {away}")
-    return texts
+    """Words for asked rates that were not sent, at most one text. `failed`: those that gaps do not
+    explain."""
+    parts = {way: whole[way] for way in summary.directions(whole) if is_slow(whole[way])}
+    slow = {
+        way: f"{groups.rate(summary.sent_gbps(part))} of {summary.requested_rate(part)}"
+        for way, part in parts.items()
+        if (summary.sent_gbps(part) < part["least_gbps"]) is failed
+    }
+    if not slow:
+        return []
+    text = "only " + " and ".join(f"{rates} sent {way}" for way, rates in slow.items())
+    share = 100 * max(gap_share(whole, whole[way]) for way in slow)
+    away = f" while the system used a core for {share:.0f} % of the time"
+    return [text if failed else text + away]
 
 
 def silent_failures(whole: Json) -> list[str]:
@@ -127,6 +130,8 @@ def gap_text(whole: Json) -> str:
         return ""
     counts = {key: counts_of(whole, key) - unexplained_count(whole, key) for key in gaps.EXPLAINED}
     texts = " and ".join(f"{count:,} {key}" for key, count in counts.items() if count)
+    if not texts:
+        return ""
     return f"{texts} while the system used a core for up to {gaps.longest_ms(whole):,.0f} ms"
 
 
