@@ -127,8 +127,8 @@ def run_telemetry(folder: Path, *options: str) -> int:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["delay"], ["3", "5", "1.5", "1.0", "2.0", "4.1"]),
-        (["delay", "3"], ["2.0", "1"]),
+        (["delay"], ["3", "5", "1.50", "1.02", "2.05", "4.10"]),
+        (["delay", "3"], ["2.05", "1"]),
         (["channels"], ["5", "8.00"]),
         (["groups"], ["9", "2", "4", "25.0%", "2.0", "1.0"]),
         (["flow", "7"], ["7", "3", "9", "5.00"]),
@@ -143,6 +143,12 @@ def test_tables_have_the_reported_values(
         assert run_telemetry(folder, *options) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
     assert any(row[: len(expected)] == expected for row in rows), rows
+
+
+def test_no_delays_are_a_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serve_control(folder):
+        assert run_telemetry(folder, "delay", "5") == 0
+    assert capsys.readouterr().out == "no packet has left a queue yet\n"
 
 
 def test_drops_are_printed_by_name() -> None:

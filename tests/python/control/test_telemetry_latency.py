@@ -43,7 +43,19 @@ def rows(table: Any) -> list[list[str]]:
 def test_tables_have_percentiles_and_histogram() -> None:
     latencies = latency.answer(Answers())
     percentiles = rows(latency.percentiles_table(latencies))
-    assert ["downstream", "44,850", *(f"{n}.0" for n in range(1, 9))] in percentiles
+    assert ["packets", "44,850", "0"] in percentiles and ["p99.9", "5.0", "-"] in percentiles
     histogram = rows(latency.histogram_table(latencies, "downstream"))
     assert ["1.28", "128"] in histogram and ["2.99", "299"] in histogram
     assert not any("1.28" in row for row in rows(latency.histogram_table(latencies, "upstream")))
+
+
+def test_tables_fit_80_columns() -> None:
+    console = Console(width=80)
+    with console.capture() as captured:
+        console.print(latency.table(latency.answer(Answers()), None))
+    assert "downstream" in captured.get() and "…" not in captured.get()
+
+
+def test_unmeasured_latency_says_how_to_measure_it() -> None:
+    for which in (None, "upstream"):
+        assert "control measure.set latency=true" in str(latency.table({}, which))

@@ -146,7 +146,7 @@ def group(channels: int, packets: int, early: float, mean: float, highest: float
 SCHEDULER: dict[str, Any] = {
     "delay": [
         {"priority": 7, "packets": 1234, "mean_us": 1.6}
-        | {"p50_us": 1.0, "p99_us": 99.4, "p99_9_us": 1500.0}
+        | {"p50_us": 0.256, "p99_us": 99.4, "p99_9_us": 1500.0}
     ],
     "channels": [
         {"id": 1, "rate": 1_890_000_000, "bytes": 472_500_000},
@@ -168,7 +168,7 @@ def test_scheduler_output(capsys: pytest.CaptureFixture[str]) -> None:
     summary.show(summary.merge(plane, {"downstream": DOWN}, REQUESTED_GBPS), Console(width=100))
     out = capsys.readouterr().out
     row = next(line for line in out.splitlines() if "1,234" in line)
-    assert row.replace("│", " ").split() == ["7", "1,234", "2", "1", "99", "1,500"]
+    assert row.replace("│", " ").split() == ["7", "1,234", "1.60", "<0.26", "99.4", "1,500"]
     assert "1 channel of 1.89 Gbps: 100% full\n" in out
     assert "2 channels of 42.24 Mbps: 50% to 95% full\n" in out
     assert "40% of the packets wait for earlier ones, mean of all 20 us, maximum 80 us\n" in out

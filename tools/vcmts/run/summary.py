@@ -10,6 +10,7 @@ from vcmts.console import figures_table
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.run import expected, grants, groups, refusals
+from vcmts.telemetry.delay import delay_table
 
 # Keys of vcmtsd's results per direction that are added to those of the traffic program.
 PLANE = (
@@ -167,16 +168,6 @@ def units_table(units: Json) -> Table:
     drawn = figures_table(("", *keys), title="upstream in units")
     for name, unit in units.items():
         drawn.add_row(name, *(f"{unit[key]:,}" for key in keys))
-    return drawn
-
-
-def delay_table(delays: list[Json]) -> Table:
-    """The table of delays in the downstream scheduler by priority."""
-    keys = ("mean", "p50", "p99", "p99_9")
-    drawn = figures_table(("priority", "packets", *keys), title="delay in the scheduler, us")
-    for delay in delays:
-        texts = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
-        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *texts)
     return drawn
 
 

@@ -20,7 +20,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.output import write_json
 from vcmts.paths import MistakeError
-from vcmts.telemetry import latency
+from vcmts.telemetry import delay, latency
 from vcmts.telemetry.dpdk import vcmtsd
 from vcmts.telemetry.plane import Plane, plane
 
@@ -31,8 +31,8 @@ COMMANDS = {
     "groups": "bonding groups: packets out of order, and how long modems delay packets for this",
     "flow": "a downstream service flow, by its SFID",
     "modem": "a modem's downstream service flows, by its MAC address",
-    "latency": "time of packets in the pipeline, if vcmtsd runs with --latency; WHICH: a direction "
-    "for its histogram, or reset",
+    "latency": "time of packets in the pipeline, if it is measured (`vcmts control measure.set "
+    "latency=true`); WHICH: a direction for its histogram, or reset",
     "reload": "make vcmtsd reload its configuration",
 }
 NEEDS_WHICH = ("flow", "modem")  # too many to print all
@@ -95,22 +95,6 @@ def answer(source: Plane, what: str, which: str | None) -> Any:
 def mbps(before: Json, after: Json, seconds: float) -> float:
     moved: int = after["bytes"] - before["bytes"]
     return moved * 8e-6 / seconds
-
-
-def delay_table(delays: list[Json]) -> Table:
-    keys = ("mean", "p50", "p99", "p99_9")
-    drawn = figures_table(("priority", "packets", *keys), title="delay in the queues, us")
-    for delay in delays:
-        found = (f"{delay[f'{key}_us']:.1f}" for key in keys)
-        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *found)
-    return drawn
-
-
-def delay_histogram(which: str, delays: list[Json]) -> Table:
-    drawn = figures_table(("from us", "packets"), title=f"delay of priority {which}")
-    for us, packets in (bucket for delay in delays for bucket in delay["histogram"]):
-        drawn.add_row(f"{us:.1f}", f"{packets:,.0f}")
-    return drawn
 
 
 def channel_table(before: list[Json], after: list[Json], seconds: float) -> Table:
@@ -196,7 +180,8 @@ def rate_table(source: Plane, what: str, which: str | None, interval: float) -> 
     return flow_table(flow_list(what, before), flow_list(what, after), seconds)
 
 
-def drawn_table(source: Plane, what: str, which: str | None, interval: float) -> Table:
+def drawn_table(source: Plane, what: str, which: str | None, interval: float) -> Table | str:
+    """The answer as a table, or a sentence if there are no figures."""
     if what in ("channels", *NEEDS_WHICH):
         return rate_table(source, what, which, interval)
     found = answer(source, what, which)
@@ -204,11 +189,11 @@ def drawn_table(source: Plane, what: str, which: str | None, interval: float) ->
         return service_group_table(found)
     if what == "groups":
         return group_table(found)
-    if what == "latency" and which in DIRECTIONS:
-        return latency.histogram_table(found, str(which))
     if what == "latency":
-        return latency.percentiles_table(found)
-    return delay_table(found) if which is None else delay_histogram(which, found)
+        return latency.table(found, which)
+    if not found:
+        return "no packet has left a queue yet"
+    return delay.delay_table(found) if which is None else delay.delay_histogram(which, found)
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the pipeline latency of a running vcmtsd (`vcmtsd run --latency`), and formats tables."""
+"""Reads the pipeline latency that a running vcmtsd measures, and formats tables."""
 
 from rich.table import Table
 
@@ -10,6 +10,7 @@ from vcmts.telemetry.plane import Plane
 METHOD = "latency.get"
 RESET = "reset"
 KEYS = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
+NOT_MEASURED = "not measured: `./vcmts control measure.set latency=true` starts it"
 EMPTY: Json = dict.fromkeys(KEYS, 0.0) | {"histogram": []}
 
 
@@ -25,11 +26,21 @@ def read(source: Plane, *, reset: bool) -> Json:
     return {way: {key: one[key] for key in EMPTY} for way, one in found.items()}
 
 
+def table(found: Json, direction: str | None) -> Table | str:
+    """Percentiles, or with a `direction` its histogram; a sentence if nothing was measured."""
+    if not found:
+        return NOT_MEASURED
+    if direction in found:
+        return histogram_table(found, str(direction))
+    return percentiles_table(found)
+
+
 def percentiles_table(found: Json) -> Table:
-    drawn = figures_table(("direction", "packets", *KEYS), title="time in the pipeline, us")
-    for way, one in found.items():
-        figures = (f"{one[key]:,.1f}" for key in KEYS)
-        drawn.add_row(way, f"{one['packets']:,}", *figures)
+    drawn = figures_table(("", *found), title="time in the pipeline, us")
+    drawn.add_row("packets", *(f"{one['packets']:,}" for one in found.values()))
+    for key in KEYS:
+        figures = (f"{one[key]:,.1f}" if one["packets"] else "-" for one in found.values())
+        drawn.add_row(key.replace("_", "."), *figures)
     return drawn
 
 
