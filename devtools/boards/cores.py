@@ -5,7 +5,19 @@ from collections.abc import Iterator
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from boards.panels import ORANGE, RED, Part, Query, Section, bars, board, graph, latest, variable
+from boards.panels import (
+    EVENTS,
+    ORANGE,
+    RED,
+    Part,
+    Query,
+    Section,
+    bars,
+    board,
+    graph,
+    latest,
+    variable,
+)
 from boards.queries import SERVER, WINDOW, Scope
 
 WORKER = ["instance", "worker", "core"]
@@ -32,14 +44,14 @@ def work() -> Iterator[Part]:
     yield graph(
         "Rounds",
         "Rounds of a worker per second, and those that had packets.",
-        "ops",
+        EVENTS,
         Query(SERVER.rate("vcmts_worker_rounds_total", WORKER), LEGEND),
         Query(SERVER.rate("vcmts_worker_busy_rounds_total", WORKER), f"{LEGEND}, with packets"),
     )
     yield graph(
         "Descheduled",
         "Times per second that a worker lost its core to another thread; 0 on isolated cores.",
-        "ops",
+        EVENTS,
         Query(SERVER.rate("vcmts_worker_descheduled_total", WORKER), LEGEND),
     )
     yield graph(

@@ -6,8 +6,8 @@
 
 from collections.abc import Iterator
 
-from boards.panels import Panel, Query, graph
-from boards.queries import Scope
+from boards.panels import COUNT, EVENTS, Panel, Query, graph
+from boards.queries import FINEST, Scope
 
 # NAME in the metrics vcmts_downstream_encrypted_NAME_frames_total and
 # vcmts_upstream_decrypted_NAME_frames_total.
@@ -22,7 +22,7 @@ def cycles(scope: Scope, direction: str, packets: str) -> Panel:
         "Cycles by stage",
         "Cycles of the time-stamp counter that each stage uses per packet; the top of the stack is"
         " the sum of all stages.",
-        "short",
+        COUNT,
         Query(
             f"{selected.rate('vcmts_stage_cycles_total', ['stage'])}"
             f" / ignoring (stage) group_left () {scope.rate(packets)}",
@@ -33,11 +33,12 @@ def cycles(scope: Scope, direction: str, packets: str) -> Panel:
 
 
 def latency(scope: Scope, direction: str) -> Panel:
-    """Quantiles from the receive stage to transmission. Empty without vcmtsd run --latency."""
+    """Quantiles from the receive stage to transmission. Empty unless latency is measured."""
     selected = scope.with_matchers(f'direction="{direction}"')
     return graph(
         "Latency",
-        "From the receive stage to transmission by the port; needs vcmtsd run --latency.",
+        "From the receive stage to transmission by the port; `vcmts control measure.set"
+        f" latency=true` measures it. {FINEST}",
         "s",
         *(
             Query(selected.quantile(share, "vcmts_pipeline_latency_seconds"), f"p{share * 100:g}")
@@ -52,7 +53,7 @@ def poll_statistics(scope: Scope, direction: str) -> Iterator[Panel]:
     yield graph(
         "Polls",
         "Polls of the packet source per second; a useful poll returned packets.",
-        "ops",
+        EVENTS,
         Query(selected.rate("vcmts_polls_total", ["result"]), "{{result}}"),
         stacked=True,
     )

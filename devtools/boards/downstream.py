@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 
 from boards.directions import CIPHERS, cycles, latency, poll_statistics
-from boards.panels import Panel, Query, bars, graph
-from boards.queries import Scope
+from boards.panels import COUNT, EVENTS, PACKETS, Panel, Query, bars, graph
+from boards.queries import FINEST, Scope
 
 DOWN = "vcmts_downstream"
 DELAY = "vcmts_scheduler_delay_seconds"
@@ -23,7 +23,7 @@ def traffic(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Packets",
         "Packets per second: received, transmitted, dropped for any reason.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_received_packets_total"), "received"),
         Query(scope.rate(f"{DOWN}_transmitted_packets_total"), "transmitted"),
         Query(scope.rate(f"{DOWN}_dropped_packets_total"), "dropped"),
@@ -48,7 +48,7 @@ def drops(scope: Scope) -> Panel:
         "Drops by reason",
         "Packets per second. docs/counters.md explains each reason;"
         " `./vcmts capture --dropped REASON` captures the packets.",
-        "pps",
+        PACKETS,
         Query(f"{scope.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
         Query(scope.rate(f"{DOWN}_dropped_packets_total"), "all"),
     )
@@ -58,7 +58,7 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Kinds of packets",
         "Received packets per second by protocol.",
-        "pps",
+        PACKETS,
         *(Query(scope.rate(f"{DOWN}_{kind}_packets_total"), kind) for kind in ("ipv4", "ipv6")),
         Query(scope.rate(f"{DOWN}_llc_frames_total"), "others"),
         stacked=True,
@@ -66,7 +66,7 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Modem lookup",
         "Packets per second whose modem was found, and those with an unknown destination.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_lookup_matched_packets_total"), "found"),
         Query(
             scope.with_matchers('reason="unknown_destination"').rate(
@@ -78,7 +78,7 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Filters",
         "Packets per second that matched a filter rule, or none (default action).",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_filter_matched_permit_packets_total"), "permitted by a rule"),
         Query(scope.rate(f"{DOWN}_filter_matched_deny_packets_total"), "denied by a rule"),
         Query(scope.rate(f"{DOWN}_filter_unmatched_packets_total"), "no rule"),
@@ -86,14 +86,14 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Classifiers",
         "Packets per second that matched a classifier, and those of the primary service flow.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_classifier_matched_packets_total"), "by a classifier"),
         Query(scope.rate(f"{DOWN}_classifier_unmatched_packets_total"), "primary service flow"),
     )
     yield graph(
         "Classifiers by kind of packet",
         "Packets per second that matched a classifier; ICMP also counts as IPv4 or IPv6.",
-        "pps",
+        PACKETS,
         *(
             Query(scope.rate(f"{DOWN}_classifier_matched_{kind}_packets_total"), kind)
             for kind in ("ipv4", "ipv6", "icmp")
@@ -105,7 +105,7 @@ def queues(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Service-flow queues",
         "Packets per second that entered a queue, left it, or were dropped instead of queued.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_enqueued_packets_total"), "entered"),
         Query(scope.rate(f"{DOWN}_dequeued_packets_total"), "left"),
         Query(
@@ -119,13 +119,13 @@ def queues(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Pending packets",
         "Pending in the whole downstream, and those in the queues of the service flows.",
-        "short",
+        COUNT,
         Query(scope.total(f"{DOWN}_held_packets"), "pending"),
         Query(scope.total(f"{DOWN}_queued_packets"), "in queues"),
     )
     yield graph(
         "Scheduler delay by priority",
-        "Time in the queues of service flows, by their priority.",
+        f"Time in the queues of service flows, by their priority. {FINEST}",
         "s",
         *(
             Query(scope.quantile(share, DELAY, ["priority"]), f"priority {{{{priority}}}}, {words}")
@@ -156,7 +156,7 @@ def bonding(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Bonding groups",
         "Packets per second that were sent to the channels of a bonding group.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{name}_packets_total", by), "group {{bonding_group}}"),
         stacked=True,
     )
@@ -176,7 +176,7 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Ciphers",
         "DOCSIS frames per second by cipher.",
-        "pps",
+        PACKETS,
         *(
             Query(
                 scope.rate(f"{DOWN}_encrypted_{name}_frames_total"), name.upper().replace("_", "-")
@@ -189,14 +189,14 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "CRC generated",
         "DOCSIS frames per second whose Ethernet CRC was generated, encrypted or not.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_crc_generated_frames_total"), "CRC generated"),
         Query(scope.rate(f"{DOWN}_framed_frames_total"), "all frames"),
     )
     yield graph(
         "DEPI frames",
         "DEPI frames per second: sent because they were full, or by the flush timer.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DOWN}_depi_full_frames_total"), "full"),
         Query(scope.rate(f"{DOWN}_depi_flushed_frames_total"), "flushed"),
         stacked=True,
@@ -204,7 +204,7 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "DEPI frames by PSP segments",
         "DEPI frames per second by their number of PSP segments.",
-        "pps",
+        PACKETS,
         *(
             Query(scope.rate(f"{DOWN}_depi_segments_{number}_frames_total"), f"{number}")
             for number in (*range(1, 8), "more")
@@ -221,7 +221,7 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Retries of transmission",
         "Bursts per second of which the R-PHY port did not accept all packets.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{DOWN}_transmit_retries_total"), "retries"),
     )
 
@@ -230,7 +230,7 @@ def providers(scope: Scope) -> Panel:
     return bars(
         "Modems by cipher",
         "Modems by cipher of their security association and by crypto provider.",
-        "short",
+        COUNT,
         Query(
             f"{scope.total('vcmts_service_group_cipher_modems', ['cipher', 'provider'])} > 0",
             "{{cipher}} {{provider}}",
@@ -242,7 +242,7 @@ def priorities(scope: Scope) -> Panel:
     return graph(
         "Scheduled by priority",
         "Packets per second that left the queues.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{DELAY}_count", ["priority"]), "priority {{priority}}"),
         stacked=True,
     )
@@ -251,12 +251,8 @@ def priorities(scope: Scope) -> Panel:
 def downstream(scope: Scope) -> dict[str, list[Panel]]:
     """Panels by title of their section."""
     return {
-        "Downstream: traffic and cycles": [
-            *traffic(scope),
-            cycles(scope, "downstream", f"{DOWN}_received_packets_total"),
-            latency(scope, "downstream"),
-            drops(scope),
-        ],
+        "Downstream: traffic": [*traffic(scope), latency(scope, "downstream"), drops(scope)],
+        "Downstream: cycles": [cycles(scope, "downstream", f"{DOWN}_received_packets_total")],
         "Downstream: from the port to the queues": [
             *poll_statistics(scope, "downstream"),
             *first_stages(scope),

@@ -30,7 +30,8 @@ METRICS = "127.0.0.1:19464"
 RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--latency")
 RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTH, ROW, HEAD = 1620, 38, 80  # pixels: width of the page, height of a grid row and of the title
+WIDTH, ROW, HEAD = 1600, 38, 80  # pixels: width of the page, height of a grid row and of the title
+THEMES = ("dark", "light")
 SELECTED = {"instance": METRICS, "node": ".*"}
 # Values of the variable `group`, as Grafana gets them from its query.
 COMPARED = [f'instance="{METRICS}",service_group="{group}"' for group in (1, 2)]
@@ -73,8 +74,8 @@ def address_of(process: "subprocess.Popen[str]") -> str:
     """The URL of the Prometheus that `vcmts monitor` started, from its output."""
     assert process.stdout is not None
     for line in process.stdout:
-        if found := re.match(r"alerts: +(http://\S+)/alerts", line):
-            return found[1]
+        if found := re.search(r"http://[\d.]+:\d+", line):
+            return found[0]
     raise SystemExit("dashboards: Prometheus did not start; its message is above")
 
 
@@ -96,17 +97,19 @@ def height_of(name: str) -> int:
     return int(bottom) * (len(COMPARED) if repeated else 1) * ROW + HEAD
 
 
-def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
-    """Writes NAME.png. Returns the page's result: OK, or its errors and queries without data."""
+def draw(name: str, theme: str, port: int, prometheus: str, seconds: int) -> str:
+    """Writes NAME-THEME.png. Returns the page's result: OK, or its errors, queries without data and
+    panels with clipped parts."""
     browser = next(path for path in map(shutil.which, BROWSERS) if path)
     parameters = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
     parameters |= {f"var-{key}": value for key, value in SELECTED.items()}
+    parameters["theme"] = theme
     parameters["repeat"] = "\n".join(COMPARED)
     page = f"http://127.0.0.1:{port}/index.html?{urlencode(parameters)}"
     common = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     common += [f"--window-size={WIDTH},{height_of(name)}", "--virtual-time-budget=30000"]
     common += [f"--user-data-dir={FOLDER / 'browser'}"]
-    for more in ([f"--screenshot={FOLDER / name}.png"], ["--dump-dom"]):
+    for more in ([f"--screenshot={FOLDER / name}-{theme}.png"], ["--dump-dom"]):
         ended = subprocess.run(
             [browser, *common, *more, page], check=True, capture_output=True, text=True
         )
@@ -127,4 +130,6 @@ def draw_all(seconds: int) -> None:
         port = stack.enter_context(serve())
         time.sleep(seconds)
         for path in sorted(DASHBOARDS.glob("*.json")):
-            print(f"{FOLDER.name}/{path.stem}.png: {draw(path.stem, port, prometheus, seconds)}")
+            for theme in THEMES:
+                result = draw(path.stem, theme, port, prometheus, seconds)
+                print(f"{FOLDER.name}/{path.stem}-{theme}.png: {result}")

@@ -10,8 +10,21 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from boards.downstream import DELAY, DOWN, downstream
-from boards.panels import ORANGE, RED, Panel, Part, Query, Section, board, latest, lay_out, variable
-from boards.queries import Scope, dropped_rate
+from boards.panels import (
+    COUNT,
+    ORANGE,
+    PACKETS,
+    RED,
+    Panel,
+    Part,
+    Query,
+    Section,
+    board,
+    latest,
+    lay_out,
+    variable,
+)
+from boards.queries import FINEST, Scope, dropped_rate
 from boards.upstream import UP, upstream
 
 # The variable `group` has an option per service group. An option's value is the label matchers of
@@ -50,19 +63,19 @@ def latest_values() -> Iterator[Part]:
         ("service_flows", "Service flows", "Downstream service flows."),
     ):
         yield latest(
-            title, about, "short", Query(GROUP.total(f"vcmts_service_group_{name}")), width=3
+            title, about, COUNT, Query(GROUP.total(f"vcmts_service_group_{name}")), width=3
         )
     yield latest(
         "Dropped",
         "Dropped downstream packets and upstream frames per second.",
-        "pps",
+        PACKETS,
         Query(dropped_rate(GROUP)),
         width=3,
         steps=[(1, ORANGE), (1000, RED)],
     )
     yield latest(
         "Scheduler delay",
-        "99th percentile of the time in the queues.",
+        f"99th percentile of the time in the queues. {FINEST}",
         "s",
         Query(GROUP.quantile(0.99, DELAY)),
         width=3,

@@ -10,8 +10,15 @@ from grafana_foundation_sdk.builders import timeseries as graphs
 from grafana_foundation_sdk.models import common as choices
 from grafana_foundation_sdk.models import dashboard as model
 
+from boards.queries import FINEST_S
+
 DATA_SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
 WIDTH, HEIGHT, STAT_HEIGHT = 24, 8, 4  # in Grafana's grid; WIDTH is that of a dashboard
+# Units: packets and frames per second, other events per second, counts. Others are Grafana's names.
+PACKETS, EVENTS, COUNT = "pps", "si:/s", "locale"
+# Least end of the axis by unit: without it, the axis of an idle panel would end at 100.
+LEAST_AXIS = {PACKETS: 1, EVENTS: 1, COUNT: 1, "s": 1e-6, "percentunit": 0.01, "bps": 1000}
+BAR_HEIGHT = 48  # pixels, at most
 GREEN, ORANGE, RED = "green", "orange", "red"
 Panel = graphs.Panel | stat.Panel | bargauge.Panel | table.Panel
 
@@ -50,6 +57,16 @@ def limits(*steps: tuple[float, str], first: str = GREEN) -> dashboard.Threshold
     return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(thresholds)
 
 
+# Text of a quantile in the first bucket; such values are exactly FINEST_S, but for rounding.
+SHORTEST = model.RangeMap(
+    model.DashboardRangeMapOptions(
+        from_val=0.999 * FINEST_S,
+        to=1.001 * FINEST_S,
+        result=model.ValueMappingResult(text=f"<{FINEST_S * 1e9:.0f} ns", index=0),
+    )
+)
+
+
 def graph(
     title: str, about: str, unit: str, *queries: Query, width: int = 8, stacked: bool = False
 ) -> graphs.Panel:
@@ -77,8 +94,8 @@ def graph(
         .min(0)
         .span(width)
         .height(HEIGHT)
-        .line_width(1)
-        .fill_opacity(40 if stacked else 10)
+        .line_width(1 if stacked else 2)
+        .fill_opacity(40 if stacked else 0)
         .show_points(choices.VisibilityMode.NEVER)
         .stacking(common.StackingConfig().mode(mode).group("A"))
         .legend(legend)
@@ -86,7 +103,9 @@ def graph(
     )
     for target in targets(queries):
         panel.with_target(target)
-    return panel
+    if unit in LEAST_AXIS:
+        panel.axis_soft_max(LEAST_AXIS[unit])
+    return panel.mappings([SHORTEST]) if unit == "s" else panel
 
 
 def latest(
@@ -119,6 +138,8 @@ def latest(
         .text_mode(choices.BigValueTextMode.NAME if named else choices.BigValueTextMode.VALUE)
         .with_target(targets([query])[0])
     )
+    if unit == "s":
+        panel.mappings([SHORTEST])
     return panel if decimals is None else panel.decimals(decimals)
 
 
@@ -144,6 +165,8 @@ def bars(
         .thresholds(limits(*steps))
         .orientation(choices.VizOrientation.HORIZONTAL)
         .display_mode(choices.BarGaugeDisplayMode.GRADIENT)
+        .sizing(choices.BarGaugeSizing.MANUAL)
+        .max_viz_height(BAR_HEIGHT)
         .text(common.VizTextDisplayOptions().title_size(14).value_size(18))
         .reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     )

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WINDOW = "[$__rate_interval]"
+# The first bound of all histograms. Nothing finer is known; Prometheus would interpolate from 0.
+FINEST_S = 2.56e-7
+FINEST = "256 ns is the first bound of its histogram: a line there means 256 ns or less."
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class Scope:
         return f"{self.rate(part, by)} / {self.rate(whole, by)}"
 
     def quantile(self, share: float, name: str, by: Sequence[str] = ()) -> str:
-        """Quantile (`share`: 0 to 1) of a histogram, in its unit. `name`: without _bucket.
-        No series if it has no samples."""
-        return f"histogram_quantile({share}, {self.rate(f'{name}_bucket', ['le', *by])}) >= 0"
+        """Quantile (`share`: 0 to 1) of a histogram of times, at least FINEST_S. `name`: without
+        _bucket. No series if it has no samples."""
+        found = f"histogram_quantile({share}, {self.rate(f'{name}_bucket', ['le', *by])}) >= 0"
+        return f"clamp_min({found}, {FINEST_S:g})"
 
 
 def sum_by(by: Sequence[str]) -> str:

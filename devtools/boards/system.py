@@ -5,8 +5,22 @@ from collections.abc import Iterator
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from boards.panels import ORANGE, RED, Part, Query, Section, bars, board, graph, latest, variable
-from boards.queries import SERVER, dropped_rate
+from boards.panels import (
+    COUNT,
+    EVENTS,
+    ORANGE,
+    PACKETS,
+    RED,
+    Part,
+    Query,
+    Section,
+    bars,
+    board,
+    graph,
+    latest,
+    variable,
+)
+from boards.queries import FINEST, SERVER, dropped_rate
 
 GROUPS = ["instance", "service_group"]
 LEGEND = "group {{service_group}} of {{instance}}"
@@ -31,21 +45,21 @@ def now() -> Iterator[Part]:
     yield latest(
         "Dropped",
         "Dropped downstream packets and upstream frames per second.",
-        "pps",
+        PACKETS,
         Query(dropped_rate(SERVER)),
         steps=[(1, ORANGE), (1000, RED)],
     )
     yield latest(
         "Service groups",
         "Service groups in service.",
-        "short",
+        COUNT,
         Query(f"count({SERVER.select('vcmts_service_group_info')})"),
         width=3,
     )
     yield latest(
         "Modems",
         "Registered modems of all service groups.",
-        "short",
+        COUNT,
         Query(SERVER.total("vcmts_service_group_modems")),
         width=3,
     )
@@ -79,7 +93,7 @@ def rates() -> Iterator[Part]:
         yield graph(
             f"{direction} packets by service group",
             "Packets per second that the data plane transmits.",
-            "pps",
+            PACKETS,
             Query(SERVER.rate(f"{name}_transmitted_packets_total", GROUPS), LEGEND),
             stacked=True,
         )
@@ -101,34 +115,36 @@ def drops() -> Iterator[Part]:
     yield graph(
         "Downstream drops by reason",
         "Packets per second; docs/counters.md explains each reason.",
-        "pps",
+        PACKETS,
         Query(f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
         Query(SERVER.rate(f"{DOWN}_dropped_packets_total"), "all"),
         width=12,
     )
     yield graph(
         "Upstream drops by reason",
-        "Drops per second, each in its own unit: packets, bursts, segments or frames.",
-        "ops",
-        Query(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
+        "Drops per second: packets, bursts, segments or frames.",
+        EVENTS,
+        Query(
+            f"{SERVER.rate(f'{UP}_dropped_total', ['unit', 'reason'])} > 0", "{{unit}}: {{reason}}"
+        ),
         Query(SERVER.rate(f"{UP}_dropped_total"), "all"),
         width=12,
     )
-    yield graph(
-        "Latency, 99th percentile",
-        "From the receive stage to transmission by the port; needs vcmtsd run --latency.",
-        "s",
-        Query(
-            SERVER.quantile(0.99, LATENCY, [*GROUPS, "direction"]), f"{{{{direction}}}} of {LEGEND}"
-        ),
-        width=12,
-    )
+    for direction in ("downstream", "upstream"):
+        yield graph(
+            f"{direction.capitalize()} latency, 99th percentile",
+            f"From the receive stage to transmission by the port, if measured. {FINEST}",
+            "s",
+            Query(
+                SERVER.with_matchers(f'direction="{direction}"').quantile(0.99, LATENCY, GROUPS),
+                LEGEND,
+            ),
+        )
     yield graph(
         "Scheduler delay, 99th percentile",
-        "Time in the queues of downstream service flows.",
+        f"Time in the queues of downstream service flows. {FINEST}",
         "s",
         Query(SERVER.quantile(0.99, DELAY, GROUPS), LEGEND),
-        width=12,
     )
 
 
@@ -164,7 +180,7 @@ def machine() -> Iterator[Part]:
     yield graph(
         "Changes",
         "Changes by control requests and reloads: applied (made), and rejected (refused).",
-        "short",
+        COUNT,
         Query(
             f"sum by (result) (increase({SERVER.select('vcmts_changes_total')}[$__rate_interval]))",
             "{{result}}",
@@ -173,7 +189,7 @@ def machine() -> Iterator[Part]:
     yield graph(
         "Keys rolled",
         "BPI+ keys that were replaced while in use.",
-        "short",
+        COUNT,
         Query(
             "sum by (direction)"
             f" (increase({SERVER.select('vcmts_key_rolls_total')}[$__rate_interval]))",
@@ -199,7 +215,7 @@ def ports() -> Iterator[Part]:
         yield graph(
             f"Packets {direction}",
             "Packets per second, as counted by the port's driver.",
-            "pps",
+            PACKETS,
             Query(SERVER.rate(f"vcmts_ethdev_{direction}_packets_total", PORT), PORT_LEGEND),
             width=12,
         )
@@ -211,7 +227,7 @@ def ports() -> Iterator[Part]:
     yield graph(
         "Lost before the data plane",
         "Missed: the receive queue was full. No buffer: the pool was empty.",
-        "pps",
+        PACKETS,
         *(
             Query(f"{SERVER.rate(name, PORT)} > 0", f"{words}: {PORT_LEGEND}")
             for name, words in losses
@@ -222,7 +238,7 @@ def ports() -> Iterator[Part]:
     yield graph(
         "Shared ports: dropped packets",
         "Packets per second that no group received, by reason; docs/sharing.md explains each.",
-        "pps",
+        PACKETS,
         Query(
             f"{SERVER.rate('vcmts_port_dropped_packets_total', ['port', 'reason'])} > 0",
             "port {{port}} {{reason}}",

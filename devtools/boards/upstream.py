@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from boards.directions import CIPHERS, cycles, latency, poll_statistics
-from boards.panels import Panel, Query, graph
+from boards.panels import COUNT, EVENTS, PACKETS, Panel, Query, graph
 from boards.queries import Scope
 
 UP = "vcmts_upstream"
@@ -26,7 +26,7 @@ def traffic(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Packets",
         "Packets per second: L2TPv3 packets received, IP packets transmitted.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{UP}_received_packets_total"), "received"),
         Query(scope.rate(f"{UP}_transmitted_packets_total"), "transmitted"),
     )
@@ -47,10 +47,10 @@ def traffic(scope: Scope) -> Iterator[Panel]:
 def drops(scope: Scope) -> Panel:
     return graph(
         "Drops by reason",
-        "Drops per second, each in its own unit: packets, bursts, segments or frames."
+        "Drops per second: packets, bursts, segments or frames."
         " docs/counters.md explains each reason.",
-        "ops",
-        Query(f"{scope.rate(DROPPED, ['reason'])} > 0", "{{reason}}"),
+        EVENTS,
+        Query(f"{scope.rate(DROPPED, ['unit', 'reason'])} > 0", "{{unit}}: {{reason}}"),
         Query(scope.rate(DROPPED), "all"),
     )
 
@@ -59,14 +59,14 @@ def reception(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "UEPI packets",
         "L2TPv3 packets per second: delivered in PSP order, and dropped.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{UP}_psp_packets_total"), "in order"),
         Query(scope.with_matchers('unit="packets"').rate(DROPPED), "dropped"),
     )
     yield graph(
         "Kinds of UEPI packets",
         "Packets per second of OFDMA and SC-QAM channels; partial ones end within a burst.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{UP}_psp_ofdma_packets_total"), "OFDMA"),
         Query(
             f"{scope.rate(f'{UP}_psp_packets_total')}"
@@ -87,7 +87,7 @@ def reception(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Order of PSP",
         "Packets per second: missing, or late but in time; gaps that were skipped.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{UP}_psp_missing_packets_total"), "missing"),
         Query(scope.rate(f"{UP}_psp_reordered_packets_total"), "late, in time"),
         Query(scope.rate(f"{UP}_psp_gaps_total"), "gaps"),
@@ -95,7 +95,7 @@ def reception(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Bursts",
         "Bursts per second: begun, without payload, dropped.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{UP}_bursts_total"), "bursts"),
         Query(scope.rate(f"{UP}_no_bursts_total"), "without payload"),
         Query(scope.with_matchers('unit="bursts"').rate(DROPPED), "dropped"),
@@ -106,7 +106,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Reassembly",
         "Segments per second whose frames were extracted, and segments that were dropped.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{UP}_extracted_segments_total"), "extracted"),
         Query(scope.with_matchers('unit="segments"').rate(DROPPED), "dropped"),
     )
@@ -126,7 +126,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Order of segments",
         "Segments per second: missing, or late but in time; gaps that were skipped.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{UP}_segments_missing_total"), "missing"),
         Query(scope.rate(f"{UP}_segments_reordered_total"), "late, in time"),
         Query(scope.rate(f"{UP}_segment_gaps_total"), "gaps"),
@@ -134,7 +134,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "DOCSIS frames",
         "Frames per second: all that begin, requests without a PDU, management messages.",
-        "ops",
+        PACKETS,
         Query(scope.rate(f"{UP}_frames_total"), "frames"),
         Query(scope.rate(f"{UP}_request_frames_total"), "requests"),
         Query(scope.rate(f"{UP}_management_messages_total"), "management"),
@@ -145,27 +145,27 @@ def checks(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "HCS and CRC",
         "Failed checks per second.",
-        "ops",
+        PACKETS,
         Query(reasons(scope, "frame_hcs", "segment_hcs"), "HCS"),
         Query(reasons(scope, "frame_crc", "fragment_crc", "management_crc"), "CRC"),
     )
     yield graph(
         "Verified",
         "Frames per second with a good HCS, and those whose Ethernet CRC was verified.",
-        "ops",
+        PACKETS,
         Query(f"{scope.rate(f'{UP}_frames_total')} - {reasons(scope, 'frame_hcs')}", "HCS good"),
         Query(scope.rate(f"{UP}_crc_verified_frames_total"), "CRC verified"),
     )
     yield graph(
         "Codewords lost",
         "Uncorrectable codewords of bursts per second, as reported by the R-PHY device.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{UP}_fec_uncorrectable_codewords_total"), "uncorrectable"),
     )
     yield graph(
         "Ciphers",
         "DOCSIS frames per second by cipher.",
-        "pps",
+        PACKETS,
         *(
             Query(scope.rate(f"{UP}_decrypted_{name}_frames_total"), name.upper().replace("_", "-"))
             for name in CIPHERS
@@ -177,7 +177,7 @@ def checks(scope: Scope) -> Iterator[Panel]:
         "Privacy drops",
         "Frames per second: in the clear although the modem has a key, wrong SID, unknown key;"
         " source address not of the modem.",
-        "ops",
+        PACKETS,
         Query(reasons(scope, "privacy_missing", "privacy_sid", "key_unknown"), "privacy"),
         Query(reasons(scope, "source_address"), "source address"),
     )
@@ -187,7 +187,7 @@ def packets(scope: Scope) -> Panel:
     return graph(
         "Kinds of packets",
         "Verified packets per second by protocol.",
-        "pps",
+        PACKETS,
         Query(scope.rate(f"{UP}_ipv4_packets_total"), "ipv4"),
         Query(scope.rate(f"{UP}_ipv6_packets_total"), "ipv6"),
         Query(scope.rate(f"{UP}_llc_frames_total"), "others"),
@@ -199,7 +199,7 @@ def retries(scope: Scope) -> Panel:
     return graph(
         "Retries of transmission",
         "Bursts per second of which the network port did not accept all packets.",
-        "ops",
+        EVENTS,
         Query(scope.rate(f"{UP}_transmit_retries_total"), "retries"),
     )
 
@@ -208,13 +208,13 @@ def requests(scope: Scope) -> Iterator[Panel]:
     yield graph(
         "Bandwidth requests",
         "Bandwidth requests per second by kind.",
-        "ops",
+        EVENTS,
         Query(scope.rate("vcmts_requests_total", ["kind"]), "{{kind}}"),
     )
     yield graph(
         "Pending",
         "Pending: they wait for missing parts, for an earlier sequence number, or for a worker.",
-        "short",
+        COUNT,
         Query(scope.total(f"{UP}_held", ["unit"]), "{{unit}}"),
     )
 
@@ -222,12 +222,8 @@ def requests(scope: Scope) -> Iterator[Panel]:
 def upstream(scope: Scope) -> dict[str, list[Panel]]:
     """Panels by title of their section."""
     return {
-        "Upstream: traffic and cycles": [
-            *traffic(scope),
-            cycles(scope, "upstream", f"{UP}_transmitted_packets_total"),
-            latency(scope, "upstream"),
-            drops(scope),
-        ],
+        "Upstream: traffic": [*traffic(scope), latency(scope, "upstream"), drops(scope)],
+        "Upstream: cycles": [cycles(scope, "upstream", f"{UP}_transmitted_packets_total")],
         "Upstream: from the port to bursts": [
             *poll_statistics(scope, "upstream"),
             *reception(scope),

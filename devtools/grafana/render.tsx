@@ -8,12 +8,12 @@ import { applyFieldOverrides, createTheme, dateTime, FieldType, getFieldDisplayV
   displayNameOverrideProcessor, thresholdsOverrideProcessor, valueMappingsOverrideProcessor, stringOverrideProcessor, getDisplayProcessor } from '@grafana/data';
 import { BigValue, BarGauge, PanelChrome, Table, TimeSeries, GlobalStyles, getAllStandardFieldConfigs } from './shim';
 
-const theme = createTheme({ colors: { mode: 'dark' } });
 const q = new URLSearchParams(location.search);
+const theme = createTheme({ colors: { mode: q.get('theme') === 'light' ? 'light' : 'dark' } });
 const to = Math.floor(Date.now() / 1000), seconds = Number(q.get('seconds') ?? 120), from = to - seconds;
 const range = { from: dateTime(from * 1000), to: dateTime(to * 1000), raw: { from: `now-${seconds}s`, to: 'now' } };
 const WIDTH = 1600, COLUMN = (WIDTH - 16) / 24, ROW = 38;
-// Errors, and queries without data. The title of the page shows them to draw.py.
+// Errors, queries without data and clipped parts. The title of the page shows them to draw.py.
 const problems: string[] = [];
 (window as any).problems = problems;
 
@@ -88,10 +88,17 @@ function Body({ panel, frames, width, height }: any) {
   if (panel.type === 'stat')
     return <div style={{ display: 'flex', gap: 4 }}>{displays().map((d, i, all) => <BigValue key={i} value={d.display} width={width / all.length - 4} height={height} theme={theme} colorMode={panel.options?.colorMode ?? 'value'} graphMode={panel.options?.graphMode ?? 'area'} textMode={panel.options?.textMode ?? 'auto'} justifyMode={panel.options?.justifyMode ?? 'auto'} sparkline={d.sparkline} count={all.length} />)}</div>;
   if (panel.type === 'bargauge' || panel.type === 'gauge')
-    return <div>{displays().map((d, i, all) => <BarGauge key={i} value={d.display} field={d.field} width={width} height={height / all.length - 4} theme={theme} orientation={'horizontal' as any} displayMode={panel.options?.displayMode ?? 'gradient'} text={panel.options?.text} display={d.view?.getFieldDisplayProcessor?.(d.colIndex!)} />)}</div>;
+    return <div>{displays().map((d, i, all) => <BarGauge key={i} value={d.display} field={d.field} width={width} height={Math.min(height / all.length - 4, panel.options?.maxVizHeight ?? 300)} theme={theme} orientation={'horizontal' as any} displayMode={panel.options?.displayMode ?? 'gradient'} text={panel.options?.text} display={d.view?.getFieldDisplayProcessor?.(d.colIndex!)} />)}</div>;
   if (panel.type === 'table') return <Table data={data[0]} width={width} height={height} />;
   problems.push(`${panel.title}: panel type ${panel.type} is not drawn here`);
   return <div style={{ color: 'orange' }}>type {panel.type} is not drawn here</div>;
+}
+
+// Reports panels with content that does not fit, such as a legend that scrolls.
+function reportClipped() {
+  for (const panel of document.querySelectorAll<HTMLElement>('[data-title]'))
+    for (const e of panel.querySelectorAll<HTMLElement>('*'))
+      if (getComputedStyle(e).overflowY !== 'visible' && e.scrollHeight > e.clientHeight + 4 && e.clientHeight > 0) { problems.push(`${panel.dataset.title}: clipped`); break; }
 }
 
 class Boundary extends React.Component<any, any> {
@@ -112,8 +119,8 @@ async function main() {
   createRoot(document.getElementById('root')!).render(<ThemeContext.Provider value={theme}><GlobalStyles />
     <h3 style={{ padding: '8px 12px', margin: 0 }}>{dash.title}</h3><div style={{ position: 'relative', width: WIDTH, height: bottom * ROW, margin: 8 }}>
     {drawn.map(({ p, frames }: any, i: number) => { const g = p.gridPos, w = g.w * COLUMN - 8, h = g.h * ROW - 8;
-      return <div key={i} style={{ position: 'absolute', left: g.x * COLUMN, top: g.y * ROW, width: w, height: h }}>{p.type === 'row' ? <b>{p.title}</b> :
+      return <div key={i} data-title={p.title} style={{ position: 'absolute', left: g.x * COLUMN, top: g.y * ROW, width: w, height: h }}>{p.type === 'row' ? <b>{p.title}</b> :
         <PanelChrome title={p.title} description={p.description} width={w} height={h} loadingState={LoadingState.Done}>{(iw: number, ih: number) => <Boundary title={p.title}><Body panel={p} frames={frames} width={iw} height={ih} /></Boundary>}</PanelChrome>}</div>; })}</div></ThemeContext.Provider>);
-  setTimeout(() => { document.title = problems.length ? `PROBLEMS: ${problems.join(' | ')}` : 'OK'; const e = document.createElement('pre'); e.id = 'problems'; e.textContent = JSON.stringify(problems); e.style.display = 'none'; document.body.append(e); }, 500);
+  setTimeout(() => { reportClipped(); document.title = problems.length ? `PROBLEMS: ${problems.join(' | ')}` : 'OK'; const e = document.createElement('pre'); e.id = 'problems'; e.textContent = JSON.stringify(problems); e.style.display = 'none'; document.body.append(e); }, 500);
 }
 main().catch((e) => { document.body.innerText = String(e.stack); });

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from boards.queries import FINEST_S
 from e2e.control.server import config_folder, config_text, start_server
 from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client
+from vcmts.telemetry.delay import FINEST_US
 from vcmts.witness.pcapfile import Record, write_pcap
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -118,6 +120,20 @@ def test_openmetrics_and_text_formats_agree(endpoint: Endpoint) -> None:
     assert {name.removesuffix("_total") for name in plain.names} == openmetrics.names
     units = [line.split() for line in openmetrics.text.splitlines() if line.startswith("# UNIT")]
     assert units and all(name.endswith(f"_{unit}") for _, _, name, unit in units)
+
+
+def test_first_bounds_are_those_of_dashboards_and_tables(endpoint: Endpoint) -> None:
+    """What is shown as <256 ns is below the first bound of each histogram."""
+    first: dict[str, float] = {}
+    for name, labels in endpoint.get().samples:
+        bound = float(dict(labels).get("le", "inf"))
+        if name.endswith("_bucket"):
+            first[name] = min(first.get(name, bound), bound)
+    assert first.keys() == {
+        "vcmts_scheduler_delay_seconds_bucket",
+        "vcmts_pipeline_latency_seconds_bucket",
+    }
+    assert set(first.values()) == {FINEST_S} == {pytest.approx(FINEST_US * 1e-6)}
 
 
 def test_paths_and_methods_have_documented_status(endpoint: Endpoint) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from boards.queries import FINEST_S, Scope
 from e2e.running import run
 from python.deploy.test_alerts import needs_promtool
 from vcmts.paths import CHECKOUT
@@ -75,6 +76,16 @@ def board_errors(board: Json) -> list[str]:
     return result
 
 
+def check_query(tmp_path: Path, series: list[Json], query: str, sample: Json) -> None:
+    """Asserts what a query returns after 2 minutes of samples every 10 s."""
+    expected = {"expr": query, "eval_time": "2m", "exp_samples": [sample]}
+    test = {"interval": "10s", "input_series": series, "promql_expr_test": [expected]}
+    path = tmp_path / "test.json"  # JSON is YAML, too
+    path.write_text(json.dumps({"tests": [test]}))
+    done = run(["promtool", "test", "rules", path])
+    assert done.status == 0, done.stdout + done.stderr
+
+
 def panels(board: Json) -> list[Json]:
     return [panel for panel in board["panels"] if panel["type"] != "row"]
 
@@ -130,6 +141,51 @@ def test_panels_have_title_description_and_unit(name: str) -> None:
             assert all(target["legendFormat"] for target in panel["targets"]), panel["title"]
 
 
+RATE_OF_PACKETS = re.compile(r"sum(?: by \([^)]*\))? \(rate\(vcmts_\w+_(?:packets|frames)_total\b")
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_packets_have_one_unit(name: str) -> None:
+    found = set()
+    for panel in panels(BOARDS[name]):
+        unit = panel["fieldConfig"]["defaults"]["unit"]
+        found.add(unit)
+        for query in (target["expr"] for target in panel["targets"]):
+            if RATE_OF_PACKETS.match(query) and " / " not in query:
+                assert unit == "pps", panel["title"]
+    assert "ops" not in found, "other events have si:/s"
+
+
+def latency_panels(name: str) -> list[Json]:
+    return [
+        panel for panel in panels(BOARDS[name]) if "histogram_quantile" in str(panel["targets"])
+    ]
+
+
+def test_delays_below_the_first_bound_have_a_text() -> None:
+    """All packets are in the first bucket: the query gives its bound, and Grafana shows a text."""
+    for panel in latency_panels("system") + latency_panels("group"):
+        [mapping] = panel["fieldConfig"]["defaults"]["mappings"]
+        options = mapping["options"]
+        assert options["from"] < FINEST_S < options["to"] and options["result"]["text"] == "<256 ns"
+        assert "256 ns or less" in panel["description"], panel["title"]
+
+
+@needs_promtool
+@pytest.mark.parametrize("first, expected", [(100, FINEST_S), (0, 5.12e-7)])
+def test_quantiles_are_not_below_the_first_bound(
+    first: int, expected: float, tmp_path: Path
+) -> None:
+    query = Scope('instance="a"').quantile(1, "d_seconds").replace("$__rate_interval", "1m")
+    counts = {"2.56e-07": first, "5.12e-07": 100, "+Inf": 100}
+    series = [
+        {"series": f'd_seconds_bucket{{instance="a",le="{le}"}}', "values": f"0+{count}x12"}
+        for le, count in counts.items()
+    ]
+    sample = {"labels": "{}", "value": expected}
+    check_query(tmp_path, series, query, sample)
+
+
 @pytest.mark.parametrize("name", BOARDS)
 def test_panels_do_not_overlap(name: str) -> None:
     used: set[tuple[int, int]] = set()
@@ -160,17 +216,8 @@ def test_drops_are_shown_without_an_upstream(name: str, tmp_path: Path) -> None:
     query = query.replace("${group:raw}", 'service_group="1"').replace("$instance", ".*")
     series = "vcmts_downstream_dropped_packets_total"
     labels = 'instance="a",service_group="1",reason="runt"'
-    test = {
-        "interval": "10s",
-        "input_series": [{"series": f"{series}{{{labels}}}", "values": "0+20x12"}],
-        "promql_expr_test": [
-            {"expr": query, "eval_time": "2m", "exp_samples": [{"labels": "{}", "value": 2}]}
-        ],
-    }
-    path = tmp_path / "test.json"  # JSON is YAML, too
-    path.write_text(json.dumps({"tests": [test]}))
-    done = run(["promtool", "test", "rules", path])
-    assert done.status == 0, done.stdout + done.stderr
+    dropped = {"series": f"{series}{{{labels}}}", "values": "0+20x12"}
+    check_query(tmp_path, [dropped], query, {"labels": "{}", "value": 2})
 
 
 def test_deleted_schema_is_generated_again(tmp_path: Path) -> None:
