@@ -141,7 +141,9 @@ def test_tables_have_the_reported_values(
 ) -> None:
     with serve_control(folder):
         assert run_telemetry(folder, *options) == 0
-    rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
+    out = capsys.readouterr().out
+    assert out.isascii(), "a pipe gets ASCII"
+    rows = [line.replace("|", " ").split() for line in out.splitlines()]
     assert any(row[: len(expected)] == expected for row in rows), rows
 
 
@@ -152,9 +154,12 @@ def test_no_delays_are_a_sentence(folder: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_drops_are_printed_by_name() -> None:
-    assert telemetry.drops({"drops": {}}) == "none"
-    flow = {"drops": {"flow_buffer_full": 1234, "wred_drop": 1}}
-    assert telemetry.drops(flow) == "1,234 flow_buffer_full, 1 wred_drop"
+    flows: list[dict[str, Any]] = [{"id": 5, "drops": {}}]
+    assert telemetry.drop_lines(flows) == ["no drops"]
+    flows.append({"id": 7, "drops": {"flow_buffer_full": 1234, "wred_drop": 1}})
+    assert telemetry.drop_lines(flows) == [
+        "service flow 7 dropped 1,234 flow_buffer_full, 1 wred_drop"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,14 @@ def test_no_colours_on_request(service: tuple[str, Service]) -> None:
         assert "\x1b" not in term.output and "#" in term.output
 
 
+@pytest.mark.parametrize(("locale", "bars"), [("C", "#####."), ("C.UTF-8", "━━━━━─")])
+def test_bars_follow_the_locale(locale: str, bars: str, service: tuple[str, Service]) -> None:
+    with terminal(service[0], LC_ALL=locale) as term:
+        term.wait_for("upper MAC")
+        term.wait_for(bars)
+        assert term.text().isascii() is (locale == "C")
+
+
 def test_errors_are_shown_and_retried(service: tuple[str, Service]) -> None:
     path, served = service
     refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "memory is short"}}
@@ -211,7 +219,7 @@ def test_once_and_json_print_one_answer(
 
     whole = run_top("--once")
     assert "Gbps" in whole and "group 10" in whole and "lost at ports" in whole
-    assert not any(text in whole for text in ("\x1b", "q quit", "> "))
+    assert not any(text in whole for text in ("\x1b", "q quit", "> ")) and whole.isascii()
     group = run_top("--once", "--group", "10")
     assert "service group 10  group 10  3 modems" in group and "encrypt_collect" in group
     server = json.loads(run_top("--json"))

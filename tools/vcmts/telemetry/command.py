@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.table import Table
 
 from vcmts import options
-from vcmts.console import figures_table
+from vcmts.console import figures_table, out_console
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.output import write_json
@@ -139,14 +139,20 @@ def group_table(groups: list[Json]) -> Table:
     return drawn
 
 
-def drops(flow: Json) -> str:
-    """Drops of a flow, by reason."""
-    return ", ".join(f"{count:,} {name}" for name, count in flow["drops"].items()) or "none"
+def drop_lines(flows: list[Json]) -> list[str]:
+    """A line for each flow with drops, by reason."""
+    lines = []
+    for flow in flows:
+        dropped = ", ".join(f"{count:,} {name}" for name, count in flow["drops"].items())
+        lines += [f"service flow {flow['id']} dropped {dropped}"] if dropped else []
+    return lines or ["no drops"]
 
 
-def flow_table(before: list[Json], after: list[Json], seconds: float) -> Table:
-    columns = ("priority", "group", "Mbps", "now", "packets", "waiting", "bytes", "aqm", "drops")
+def flow_table(before: list[Json], after: list[Json], seconds: float) -> Group:
+    """A table without lines, to fit 80 columns, and the drops."""
+    columns = ("prio", "group", "Mbps", "now", "packets", "waiting", "bytes", "aqm")
     drawn = figures_table(("SFID", *columns), title="service flows")
+    drawn.box = None
     first = {one["id"]: one for one in before}
     for flow in after:
         limit = flow["max_sustained_rate"] / 1e6
@@ -160,9 +166,8 @@ def flow_table(before: list[Json], after: list[Json], seconds: float) -> Table:
             f"{flow['waiting_packets']:,}",
             f"{flow['waiting_bytes']:,}",
             flow["aqm"],
-            drops(flow),
         )
-    return drawn
+    return Group(drawn, *drop_lines(after))
 
 
 def flow_list(what: str, result: Json) -> list[Json]:
@@ -170,7 +175,7 @@ def flow_list(what: str, result: Json) -> list[Json]:
     return found
 
 
-def rate_table(source: Plane, what: str, which: str | None, interval: float) -> Table:
+def rate_table(source: Plane, what: str, which: str | None, interval: float) -> RenderableType:
     """A table with rates, from two answers."""
     before, begun = answer(source, what, which), time.monotonic()
     time.sleep(interval)
@@ -180,7 +185,7 @@ def rate_table(source: Plane, what: str, which: str | None, interval: float) -> 
     return flow_table(flow_list(what, before), flow_list(what, after), seconds)
 
 
-def drawn_table(source: Plane, what: str, which: str | None, interval: float) -> Table | str:
+def drawn_table(source: Plane, what: str, which: str | None, interval: float) -> RenderableType:
     """The answer as a table, or a sentence if there are no figures."""
     if what in ("channels", *NEEDS_WHICH):
         return rate_table(source, what, which, interval)
@@ -216,5 +221,6 @@ def main(arguments: argparse.Namespace) -> int:
         elif arguments.json:
             write_json(arguments.json, answer(source, what, which), indent=2)
         else:
-            Console(markup=False).print(drawn_table(source, what, which, arguments.interval))
+            console = out_console(markup=False, highlight=False)
+            console.print(drawn_table(source, what, which, arguments.interval))
     return 0

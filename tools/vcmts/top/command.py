@@ -15,10 +15,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from vcmts import options
-from vcmts.console import WIDTH
+from vcmts.console import WIDTH, out_console
 from vcmts.control import sockets
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.control.trust import connect_fault
@@ -93,7 +91,7 @@ def write_figures(path: str, figures: Figures, group: str | None) -> None:
 
 def print_screen(figures: Figures, scene: Scene) -> None:
     """Prints a screen as wide as the terminal, without truncating its lines."""
-    console = Console(file=sys.stdout, highlight=False, markup=False)
+    console = out_console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
     terminal = Terminal(console.width, TALL, live.blocks(console))
@@ -134,7 +132,7 @@ def main(arguments: argparse.Namespace) -> int:
         )
     connected(path).close()
     scene = Scene(name_of(path), arguments.interval, view_of(arguments.group))
-    top = live.Top(lambda: Client(path), scene, Console(highlight=False, markup=False))
+    top = live.Top(lambda: Client(path), scene, out_console(highlight=False, markup=False))
     top.run()
     if top.ended is not None:
         notify(top.ended)
