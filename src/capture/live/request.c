@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "model/errors.h"
+#include "model/keys/keys.h"
 #include "model/units.h"
 #include "platform/secret/json_fault.h"
 #include "platform/secret/secret_json.h"
@@ -16,9 +17,17 @@
 #define DEFAULT_DOWN "classify"
 #define DEFAULT_UP "verify_source"
 
-static const char *const keys[] = {
-	"group", "stages",  "direction", "modem",  "flow",    "session",  "dropped",
-	"count", "seconds", "rate",	 "sample", "snaplen", "max_size",
+static const struct key keys[] = {
+	{.name = "group"},    {.name = "stages"},  {.name = "direction"}, {.name = "modem"},
+	{.name = "flow"},     {.name = "session"}, {.name = "dropped"},	  {.name = "count"},
+	{.name = "seconds"},  {.name = "rate"},	   {.name = "sample"},	  {.name = "snaplen"},
+	{.name = "max_size"}, {.name = NULL},
+};
+
+/* The names that a word of a request may mean. The zeroed last key ends the table. */
+struct names {
+	struct key table[DROP_REASONS + 2 * TAP_BOUNDARIES + 1];
+	size_t count;
 };
 
 static bool __attribute__((format(printf, 2, 3))) refuse(char *why, const char *format, ...) {
@@ -30,15 +39,24 @@ static bool __attribute__((format(printf, 2, 3))) refuse(char *why, const char *
 	return false;
 }
 
-/* Adds a name to a list of allowed values, once. */
-static void list_add(char list[TAP_LINE], const char *name) {
-	size_t size = strlen(list), length = strlen(name);
+static void names_add(struct names *names, const char *name) {
+	names->table[names->count++].name = name;
+}
 
-	for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name)) {
-		if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
-			return;
-	}
-	snprintf(list + size, TAP_LINE - size, "%s%s", size > 0 ? ", " : "", name);
+/* `kind`: of the names, for the message. */
+static bool refuse_name(const struct names *names, const char *kind, unsigned directions,
+			const char *word, char *why) {
+	const char *nearest = keys_nearest(names->table, word);
+	const char *way = directions == DIRECTION_DOWN ? "downstream "
+			  : directions == DIRECTION_UP ? "upstream "
+						       : "";
+
+	if (nearest == NULL)
+		return refuse(why, "unknown %s%s \"%.40s\"; `vcmts capture --list` shows all", way,
+			      kind, word);
+	return refuse(why,
+		      "unknown %s%s \"%.40s\"; did you mean %s? `vcmts capture --list` shows all",
+		      way, kind, word, nearest);
 }
 
 static bool keys_known(json_t *root, char *why) {
@@ -48,15 +66,14 @@ static bool keys_known(json_t *root, char *why) {
 	json_object_foreach(root, key, value) {
 		size_t k = 0;
 
-		while (k < RTE_DIM(keys) && strcmp(keys[k], key) != 0)
+		while (keys[k].name != NULL && strcmp(keys[k].name, key) != 0)
 			k++;
-		if (k == RTE_DIM(keys)) {
-			char list[TAP_LINE] = "", quoted[64];
+		if (keys[k].name == NULL) {
+			char list[256], quoted[64];
 
-			for (k = 0; k < RTE_DIM(keys); k++)
-				list_add(list, keys[k]);
+			keys_list(keys, list, sizeof(list));
 			errors_quote(key, strlen(key), quoted, sizeof(quoted));
-			return refuse(why, "found key %s, allowed: %.2000s", quoted, list);
+			return refuse(why, "unknown key %s; known: %s", quoted, list);
 		}
 	}
 	return true;
@@ -127,7 +144,7 @@ static bool read_filters(json_t *root, struct tap_request *request, char *why) {
 	const char *mac = json_string_value(modem);
 
 	if (modem != NULL && (mac == NULL || !units_parse_mac(mac, request->mac)))
-		return refuse(why, "modem: allowed: a MAC address such as 02:00:00:00:00:01");
+		return refuse(why, "modem: allowed: a MAC address such as 02:01:00:00:00:01");
 	request->wants =
 		(uint8_t)((modem != NULL ? TAP_KNOWS_MODEM : 0) |
 			  (json_object_get(root, "flow") != NULL ? TAP_KNOWS_FLOW : 0) |
@@ -142,12 +159,11 @@ static bool has_packets(enum direction direction, unsigned boundary) {
 	return tap_kind_at(direction, boundary) != TAP_NOTHING;
 }
 
-static void list_stages(char list[TAP_LINE], unsigned directions) {
-	list[0] = '\0';
+static void names_add_stages(struct names *names, unsigned directions) {
 	for (enum direction d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
 		for (unsigned s = 0; (directions & d) != 0 && s < tap_stage_count(d); s++) {
 			if (has_packets(d, tap_stage_boundary(d, s)))
-				list_add(list, tap_stage_name(d, s));
+				names_add(names, tap_stage_name(d, s));
 		}
 	}
 }
@@ -179,17 +195,19 @@ static bool add_stage(struct tap_request *request, const char *word, char *why) 
 		(request->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word) : 0;
 	uint64_t up =
 		(request->directions & DIRECTION_UP) != 0 ? boundary_of(DIRECTION_UP, word) : 0;
-	char list[TAP_LINE];
+	struct names names = {.count = 0};
 
 	request->down |= down;
 	request->up |= up;
 	if ((down | up) != 0)
 		return true;
-	list_stages(list, request->directions);
-	return refuse(why,
-		      "stage: found \"%.40s\", allowed: %.3000s; append :in or :out for the "
-		      "input or output of the stage",
-		      word, list);
+	if (strchr(word, ':') != NULL)
+		return refuse(why,
+			      "no packets at \"%.40s\"; NAME:in and NAME:out are the input and "
+			      "output of a stage, `vcmts capture --list` shows all stages",
+			      word);
+	names_add_stages(&names, request->directions);
+	return refuse_name(&names, "stage", request->directions, word, why);
 }
 
 /* `allowed`: the message where the value is no list of strings. */
@@ -228,7 +246,7 @@ static bool read_stages(json_t *root, struct tap_request *request, char *why) {
 }
 
 static bool add_reason(struct tap_request *request, const char *word, char *why) {
-	char list[TAP_LINE] = "";
+	struct names names = {.count = 0};
 
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
 		if (!drop_in((enum drop_reason)r, (enum direction)request->directions))
@@ -238,10 +256,9 @@ static bool add_reason(struct tap_request *request, const char *word, char *why)
 			if (word != NULL)
 				return true;
 		}
-		list_add(list, drop_name((enum drop_reason)r));
+		names_add(&names, drop_name((enum drop_reason)r));
 	}
-	return word == NULL ||
-	       refuse(why, "dropped: found \"%.40s\", allowed: %.3900s", word, list);
+	return word == NULL || refuse_name(&names, "drop reason", request->directions, word, why);
 }
 
 static bool read_drops(json_t *root, struct tap_request *request, char *why) {

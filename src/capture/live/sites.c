@@ -116,16 +116,22 @@ bool tap_request_fits(const struct server *s, const struct tap_request *request,
 		session = session || tap_group_has_session(g, request->session);
 	}
 	if (!group)
-		snprintf(why, TAP_LINE, "group: no service group %u is in service", request->group);
+		snprintf(why, TAP_LINE,
+			 "no service group %u is in service; `vcmts control group.list` lists them",
+			 request->group);
 	else if ((request->wants & TAP_KNOWS_MODEM) != 0 && !modem)
-		snprintf(why, TAP_LINE, "modem: no such modem is in service");
+		snprintf(why, TAP_LINE,
+			 "no modem %02x:%02x:%02x:%02x:%02x:%02x is in service; `vcmts control "
+			 "modem.list` "
+			 "lists them",
+			 request->mac[0], request->mac[1], request->mac[2], request->mac[3],
+			 request->mac[4], request->mac[5]);
 	else if ((request->wants & TAP_KNOWS_FLOW) != 0 && !flow)
 		snprintf(why, TAP_LINE,
-			 "flow: no service flow %u is in service in this group and direction",
+			 "no service flow %u is in service in this group and direction",
 			 request->sfid);
 	else if ((request->wants & TAP_KNOWS_SESSION) != 0 && !session)
-		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service",
-			 request->session);
+		snprintf(why, TAP_LINE, "no L2TPv3 session 0x%08x is in service", request->session);
 	else
 		return true;
 	return false;

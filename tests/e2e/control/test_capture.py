@@ -159,7 +159,7 @@ def test_full_disk_is_reported(server: CaptureServer) -> None:
         [*server.command("--stage", "receive"), "-o", "/dev/full"],
         env=environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == (
         "vcmts: /dev/full: No space left on device; the packets before are in /dev/full\n"
     )
@@ -175,9 +175,41 @@ def test_file_at_size_limit_ends_with_complete_packet(server: CaptureServer) -> 
         [sys.executable, "-c", limit, "-", "-", *command[3:]],
         env=environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "File too large; the packets before are in" in done.stderr
     read_pcapng(out.read_bytes())
+
+
+def test_capture_says_that_nothing_has_matched(server: CaptureServer) -> None:
+    out = str(server.folder / "none.pcapng")
+    with subprocess.Popen(
+        server.command("--dropped", "runt", "-o", out),
+        env=environment(), stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        waits = "vcmts: nothing has matched yet, the capture waits; Ctrl-C ends it\n"
+        assert process.stderr.readline() == waits
+        assert process.stderr.readline() == "  runt: shorter than an Ethernet header\n"
+        process.send_signal(signal.SIGINT)
+        messages = process.stderr.read()
+        assert process.wait(TIMEOUT) == 0
+    assert messages == f"vcmts: 0 packets, 0 missed: in {out}; end: ended by its client\n"
+
+
+def test_mistyped_name_is_refused_with_the_nearest(server: CaptureServer) -> None:
+    message = 'unknown drop reason "filter_den"; did you mean filter_deny?'
+    assert run_command(*server.command("--dropped", "filter_den")) == (
+        2,
+        f"vcmts: {message} `vcmts capture --list` shows all\n",
+    )
+
+
+def test_object_that_is_not_in_service_is_named(server: CaptureServer) -> None:
+    command = server.command("--modem", "02:01:00:00:0f:0f")
+    message = (
+        "vcmts: no modem 02:01:00:00:0f:0f is in service; `vcmts control modem.list` lists them\n"
+    )
+    assert run_command(*command) == (2, message)
 
 
 def run_command(*command: str) -> tuple[int, str]:

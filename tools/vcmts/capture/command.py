@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command `vcmts capture`: writes packets at the stages of a running vcmtsd to a pcapng file.
 
-Exit status: 0 if it ended as requested, 1 if vcmtsd or the disk ended it, 2 for wrong arguments.
+Exit status: 0 if it ended as requested, 1 if vcmtsd ended it, 2 for wrong arguments or a full disk.
 """
 
 import argparse
@@ -14,11 +14,13 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
+from vcmts.capture import waiting
 from vcmts.capture.blocks import Blocks, CaptureStatus, FormatError
 from vcmts.capture.listing import show
 from vcmts.control import trust
@@ -31,13 +33,14 @@ STDOUT = "-"
 PIECE = 1 << 18  # maximum bytes per read
 ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
+QUIET_SECONDS = 3.0  # without a packet, until hints are printed
 SIZES = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 REQUESTED_ENDS = ("requested", "client")  # ends that the user or the client requested
 COPIED = ("group", "direction", "modem", "flow", "session",
                "count", "seconds", "rate", "sample", "snaplen")  # fmt: skip
 EPILOG = """examples:
   vcmts capture --dropped filter_deny --count 10        packets that a filter denies
-  vcmts capture --modem 02:00:00:00:00:01 --seconds 10  a modem's packets, both directions
+  vcmts capture --modem 02:01:00:00:00:01 --seconds 10  a modem's packets, both directions
   vcmts capture --stage frame,encrypt_collect -o -      both sides of encryption, into a pipe:
   vcmts capture -o - | wireshark -X lua_script:wireshark/docsis-psp.lua -k -i -
 
@@ -217,11 +220,16 @@ def progress(status: CaptureStatus) -> None:
 
 
 def receive_pieces(connection: socket.socket, first: bytes) -> Iterator[bytes]:
+    """Yields pieces of the file, and an empty one after PROGRESS_SECONDS without data."""
+    connection.settimeout(PROGRESS_SECONDS)
     if first:
         yield first
     while True:
         try:
             piece = connection.recv(PIECE)
+        except TimeoutError:
+            yield b""
+            continue
         except ConnectionResetError:
             return
         if not piece:
@@ -229,32 +237,47 @@ def receive_pieces(connection: socket.socket, first: bytes) -> Iterator[bytes]:
         yield piece
 
 
-def copy(connection: socket.socket, first: bytes, output: Output) -> CaptureStatus:
-    blocks, last = Blocks(), time.monotonic()
+def copy(
+    connection: socket.socket, first: bytes, output: Output, hint: Callable[[], str]
+) -> CaptureStatus:
+    """Copies the file. Prints `hint` if there is no packet for QUIET_SECONDS."""
+    blocks, begin = Blocks(), time.monotonic()
+    last, hinted = begin, False
     progress(blocks.status)  # at once, as packets may come much later
     for piece in receive_pieces(connection, first):
         whole = b"".join(blocks.feed(piece))
         if whole:
             output.write(whole)
-        if time.monotonic() - last >= PROGRESS_SECONDS:
+        now = time.monotonic()
+        if not hinted and blocks.status.packets == 0 and now - begin >= QUIET_SECONDS:
+            clear_progress()
+            notify(hint())
+            hinted = True
+        if now - last >= PROGRESS_SECONDS:
             progress(blocks.status)
-            last = time.monotonic()
+            last = now
     return blocks.status
 
 
-def print_result(status: CaptureStatus, where: str) -> int:
+def clear_progress() -> None:
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
+
+
+def print_result(status: CaptureStatus, where: str) -> int:
+    clear_progress()
     end = status.end if status.end is not None else "vcmtsd ended or disconnected this capture"
     print(f"vcmts: {status_text(status)}: {where}; end: {end}", file=sys.stderr)
     return 0 if status.end is not None and any(word in end for word in REQUESTED_ENDS) else 1
 
 
-def run_capture(connection: socket.socket, first: bytes, output: Output, name: str) -> int:
+def run_capture(
+    connection: socket.socket, first: bytes, output: Output, name: str, hint: Callable[[], str]
+) -> int:
     where = "to standard output" if name == STDOUT else f"in {name}"
     try:
         with stoppable(connection):
-            return print_result(copy(connection, first, output), where)
+            return print_result(copy(connection, first, output, hint), where)
     except BrokenPipeError:
         notify("the reader of the pipe has ended, so the capture was ended")
         return 0
@@ -263,7 +286,7 @@ def run_capture(connection: socket.socket, first: bytes, output: Output, name: s
         return 1
     except OSError as error:
         notify(f"{name}: {error.strerror}; the packets before are {where}")
-        return 1
+        return 2
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -274,4 +297,5 @@ def main(arguments: argparse.Namespace) -> int:
     with connect(choose_socket(arguments.socket, arguments.pid)) as connection:
         first = send_request(connection, request)
         with open_output(arguments.output) as output:
-            return run_capture(connection, first, output, arguments.output)
+            hint = partial(waiting.text, arguments, split_names(arguments.dropped or []))
+            return run_capture(connection, first, output, arguments.output, hint)
