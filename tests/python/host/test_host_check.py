@@ -107,17 +107,37 @@ def test_accelerators_are_reported(server: Kernel) -> None:
 
 
 def test_speed_select_is_reported(server: Kernel) -> None:
-    assert (
-        "its driver is not loaded; base frequency not known" in facts(server)["Speed Select"].found
-    )
+    found = facts(server)
+    assert found["Speed Select"].found == "its driver is not loaded"
+    assert "base frequency" in found["not known"].found.split(", ")
     for core in range(16):
         khz = "2400000" if core in (1, 2) else "1800000"
         write(server.root / f"sys/devices/system/cpu/cpu{core}/cpufreq/base_frequency", khz)
     (server.root / "sys/module/isst_if_common").mkdir(parents=True)
     fact = facts(server)["Speed Select"]
     assert "isst_if_common is loaded" in fact.found
-    assert "2.4 GHz for cores 1-2; 1.8 GHz for cores 0,3-15" in fact.found
+    assert "base frequency 2.4 GHz for cores 1-2; 1.8 GHz for cores 0,3-15" in fact.found
     assert fact.todo == "poll on cores 1-2"
+
+
+def test_what_is_not_known_is_said_once(server: Kernel) -> None:
+    base = "sys/devices/system/cpu/cpu0/cpufreq"
+    (server.root / base / "scaling_governor").unlink(missing_ok=True)
+    (server.root / base / "scaling_driver").unlink(missing_ok=True)
+    found = facts(server)
+    texts = [f"{one.fact} {one.found}" for one in found.values()]
+    assert "".join(texts).count("not known") == 1
+    assert {"governor", "frequency driver"} <= set(found["not known"].found.split(", "))
+    assert "" not in [one.found for one in found.values()]
+    write(server.root / base / "scaling_governor", "powersave")
+    assert facts(server)["clock policy"].found.startswith("governor powersave")
+    assert facts(server)["clock policy"].verdict == "could be better"
+
+
+def test_unknown_processor_has_no_empty_row(server: Kernel) -> None:
+    write(server.root / "proc/cpuinfo", "\n")
+    found = facts(server)
+    assert "not known" not in found["processor"].found and found["processor"].found != ""
 
 
 def test_sizes_of_huge_pages_are_reported(server: Kernel) -> None:

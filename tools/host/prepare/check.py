@@ -8,7 +8,16 @@ from host.prepare import journal as host_journal
 from host.prepare import kubelet
 from host.prepare.cards import Card
 from host.prepare.decide import loader
-from host.prepare.fact import BETTER, MISSING, OK, PLAN, Finding, Inspection
+from host.prepare.fact import (
+    BETTER,
+    MISSING,
+    OK,
+    PLAN,
+    Finding,
+    Inspection,
+    only_known,
+    unknown_last,
+)
 from host.prepare.hardware import accelerators, card_firmware, firmware, page_sizes, speeds
 from host.prepare.ports import exclusion_reason
 from host.prepare.system import System
@@ -22,8 +31,13 @@ def processor(m: Inspection) -> Iterator[Finding]:
     counts = [
         f"{facts[key]} {what}{'s' * (facts[key] != 1)}"
         for key, what in (("sockets", "socket"), ("cores", "core"), ("cpus", "thread"))
+        if facts[key] != NOT_KNOWN
     ]
-    yield Finding("processor", f"{facts['cpu']}; {', '.join(counts)}")
+    model = [str(facts["cpu"])] if facts["cpu"] != NOT_KNOWN else []
+    yield only_known(
+        "processor",
+        [("processor", "; ".join([*model, ", ".join(counts)]).strip("; ") or NOT_KNOWN)],
+    )
     isa = facts["isa"] if isinstance(facts["isa"], dict) else {}
     lacking = [name for name in ("aes", "pclmulqdq", "avx2") if isa and not isa[name]]
     fast = [name for name in ("avx512f", "vaes", "vpclmulqdq") if isa and not isa[name]]
@@ -45,7 +59,7 @@ def processor(m: Inspection) -> Iterator[Finding]:
         "forceoff": "off, for good",
         "notsupported": "none",
     }
-    yield Finding("hyper-threads", smt.get(facts["smt"], str(facts["smt"])))
+    yield only_known("hyper-threads", [("hyper-threads", smt.get(facts["smt"], facts["smt"]))])
 
 
 def nodes(m: Inspection) -> Iterator[Finding]:
@@ -103,7 +117,8 @@ def memory(m: Inspection) -> Iterator[Finding]:
     else:
         verdict = MISSING if cards else BETTER
         yield Finding("huge pages", "none", verdict, PLAN)
-    yield Finding("transparent huge pages", str(m.facts["kernel"]["transparent_huge_pages"]))
+    name = "transparent huge pages"
+    yield only_known(name, [(name, m.facts["kernel"]["transparent_huge_pages"])])
 
 
 def iommu(m: Inspection) -> Iterator[Finding]:
@@ -148,13 +163,18 @@ def clock(m: Inspection) -> Iterator[Finding]:
     frequency = m.facts["frequency"]
     governor = frequency["governor"]
     slow = governor not in ("performance", NOT_KNOWN)
-    words = f"governor {governor}, driver {frequency['driver']}, turbo {frequency['turbo']}"
+    words = [("governor", governor), ("frequency driver", frequency["driver"])]
+    words += [("turbo", frequency["turbo"])]
     todo = "for stable results: cpupower frequency-set -g performance"
-    yield Finding("clock policy", words, BETTER if slow else OK, todo if slow else "")
+    yield only_known(
+        "clock policy", words, verdict=BETTER if slow else OK, todo=todo if slow else ""
+    )
     source = frequency["clocksource"]
     bad = source not in ("tsc", NOT_KNOWN)
     todo = "use a host with an invariant TSC" if bad else ""
-    yield Finding("clock source", str(source), BETTER if bad else OK, todo)
+    yield only_known(
+        "clock source", [("clock source", source)], verdict=BETTER if bad else OK, todo=todo
+    )
 
 
 def operator(m: Inspection) -> Iterator[Finding]:
@@ -193,4 +213,5 @@ def findings(m: Inspection, groups: int, *, kubernetes: bool = False) -> list[Fi
     found = [*processor(m), *nodes(m), *core_capacity(m, groups), *isolation(m), *memory(m)]
     found += [*page_sizes(m), *iommu(m), *cards(m), *operator(m), *accelerators(m), *clock(m)]
     found += [*speeds(m), *firmware(m), *boot(m), *applied(m)]
-    return [*found, *kubelet.findings(m)] if kubernetes else found
+    found += kubelet.findings(m) if kubernetes else []
+    return unknown_last(found)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from host.prepare.cards import DEVICES, Card, count, function_address
-from host.prepare.fact import BETTER, MISSING, OK, Finding, Inspection
+from host.prepare.fact import BETTER, MISSING, OK, Finding, Inspection, only_known
 from vcmts.layout.machine import cpu_list
 from vcmts.system.files import NOT_KNOWN, Files, number
 
@@ -121,9 +121,9 @@ def speeds(m: Inspection) -> Iterator[Finding]:
     bases = [
         f"{khz / 1e6:.1f} GHz for cores {cpu_list(cores_at[khz])}" for khz in sorted(cores_at)[::-1]
     ]
-    text = f"{state}; base frequency {'; '.join(bases) or NOT_KNOWN}"
+    words = [("", state), ("base frequency", "; ".join(bases) or NOT_KNOWN)]
     todo = f"poll on cores {cpu_list(cores_at[max(cores_at)])}" if len(cores_at) > 1 else ""
-    yield Finding("Speed Select", text, OK, todo)
+    yield only_known("Speed Select", words, todo=todo)
 
 
 def firmware(m: Inspection) -> Iterator[Finding]:
@@ -132,13 +132,14 @@ def firmware(m: Inspection) -> Iterator[Finding]:
     hypervisor = m.facts["hypervisor"]
     where = "virtual machine" if hypervisor["present"] is True else "no hypervisor"
     bios = [shown(m.files.text(f"{DMI}/bios_{name}")) for name in ("vendor", "version", "date")]
+    maker = [one for one in (hypervisor["vendor"], hypervisor["product"]) if one != NOT_KNOWN]
     words = [
-        f"{where} ({hypervisor['vendor']} {hypervisor['product']})",
-        f"BIOS {' '.join(text for text in bios if text) or NOT_KNOWN}",
-        f"microcode {m.facts['microcode']}",
-        f"deepest idle state {deepest or NOT_KNOWN}",
+        ("", f"{where} ({' '.join(maker)})" if maker else where),
+        ("BIOS", " ".join(text for text in bios if text) or NOT_KNOWN),
+        ("microcode", m.facts["microcode"]),
+        ("deepest idle state", deepest or NOT_KNOWN),
     ]
-    yield Finding("firmware", ", ".join(words))
+    yield only_known("firmware", words)
     kind = m.facts["container"]["kind"]
     if kind not in (NOT_KNOWN, "none"):
         yield Finding("container", str(kind), MISSING, "run this command on the host itself")
