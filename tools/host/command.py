@@ -184,14 +184,15 @@ def plan(arguments: argparse.Namespace) -> int:
     files = machine_files(arguments.machine)
     machine = host_machine.read(files)
     decided = decide(files, machine, requirements(arguments, machine), options)
-    text = host_markdown.plan_text(decided, machine)
+    text = host_markdown.plan_text(decided, machine, written=arguments.output is not None)
     if arguments.kubernetes:
         text += "\n" + "\n".join(pools.markdown_lines(decided.plan))
     print(text, end="")
     if arguments.output:
         others = pools.plan_files(decided.plan) if arguments.kubernetes else {}
         host_folder.write_plan(arguments.output, decided.plan, text, others)
-        print(f"\n{arguments.output}: review it, then run `vcmts host apply {arguments.output}`")
+        print(f"\nwritten to {arguments.output}: {', '.join(host_folder.parts(arguments.output))}")
+        print(f"review it, then run `vcmts host apply {arguments.output}`")
     return 0
 
 

@@ -53,6 +53,12 @@ def write_plan(
     write(folder, {**files, **(others or {}), WORDS: text, NAME: plan.as_text()})
 
 
+def parts(folder: Path) -> list[str]:
+    """The files and folders of a written plan."""
+    found = (folder / name for name in (WORDS, NAME, FILES, pools.FOLDER))
+    return [f"{path.name}/" if path.is_dir() else path.name for path in found if path.exists()]
+
+
 def check_files(folder: Path, plan: Plan) -> None:
     """Raises MistakeError if a file that the operator reviewed differs from the plan."""
     wanted = {f"{FILES}/{name}": text for name, text in texts.plan_files(plan).items()}

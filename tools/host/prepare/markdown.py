@@ -129,7 +129,7 @@ def guard_lines(decided: Decision) -> Iterator[str]:
 
 
 def file_lines(plan: Plan) -> Iterator[str]:
-    yield "## Files"
+    yield "## Files that apply installs"
     yield ""
     yield from (f"- /{name}" for name in sorted(texts.plan_files(plan)))
 
@@ -140,15 +140,21 @@ def matches(plan: Plan, text: str) -> bool:
     return all("\n".join(["", *part]).rstrip() + "\n" in text for part in parts)
 
 
-def plan_text(decided: Decision, machine: Machine) -> str:
+WRITTEN = (
+    "Written by `vcmts host plan`. `vcmts host apply` reads the same plan from",
+    "`plan.json` and installs the files of `files/`.",
+)
+PRINTED = (
+    "Nothing was written or changed. `vcmts host plan -o FOLDER` writes this text",
+    "and the files into a folder, and `vcmts host apply FOLDER` makes the changes.",
+)
+
+
+def plan_text(decided: Decision, machine: Machine, *, written: bool) -> str:
+    """The plan in words. `written`: to a folder, with the files for `apply`."""
     plan = decided.plan
-    lines = [
-        f"# Host plan for {groups_text(plan.groups)}",
-        "",
-        "Written by `vcmts host plan`. `vcmts host apply` reads the same plan from `plan.json`",
-        "and installs the files of `files/`.",
-        "",
-    ]
+    head = f"# Host plan for {groups_text(plan.groups)}"
+    lines = [head, "", *(WRITTEN if written else PRINTED), ""]
     if decided.notes:
         lines += ["## Notes", "", *(f"- {note}" for note in decided.notes), ""]
     lines += [*core_lines(decided, machine), *memory_lines(decided), *argument_lines(plan)]
