@@ -64,7 +64,7 @@ def test_loader_accepts_extreme_sizes(options: str, modems: int, tmp_path: Path)
 def test_limits_are_those_of_the_schema() -> None:
     modem = SCHEMA["properties"]["modems"]["items"]["properties"]
     groups = SCHEMA["properties"]["filter_groups"]
-    limits = {name: (low, high) for name, low, high, _ in profile_size.OPTIONS}
+    limits = {name: (low, high) for name, low, high, *_ in profile_size.OPTIONS}
     rules = groups["items"]["properties"]["rules"]
     for option, key in (
         ("addresses", modem["addresses"]),

@@ -54,30 +54,26 @@ class Sizes:
 
 AS_PUBLISHED = Sizes()
 
-# Option, minimum, maximum, help text.
+# Option, minimum, maximum, help text, its default.
 OPTIONS = (
-    (
-        "addresses",
-        1,
-        MOST_ADDRESSES,
-        f"addresses per modem, a quarter of them IPv6 (default: {ADDRESSES})",
-    ),
-    ("service-flows", 1, MOST_FLOWS, f"downstream service flows per modem (default: {FLOWS})"),
-    ("active-flows", 1, MOST_FLOWS, "active service flows per modem (default: half of them)"),
-    ("classifiers", 0, MOST_RULES, f"classifiers per modem (default: {CLASSIFIERS})"),
-    ("filter-groups", 0, MOST_FILTER_GROUPS, "filter groups (default: 22; 6 with _2021)"),
-    ("filter-rules", 1, MOST_RULES, "rules per filter group (default: 22; 16 with _2021)"),
+    ("addresses", 1, MOST_ADDRESSES, "addresses per modem, a quarter of them IPv6", ADDRESSES),
+    ("service-flows", 1, MOST_FLOWS, "downstream service flows per modem", FLOWS),
+    ("active-flows", 1, MOST_FLOWS, "active service flows per modem", "half of them"),
+    ("classifiers", 0, MOST_RULES, "classifiers per modem", CLASSIFIERS),
+    ("filter-groups", 0, MOST_FILTER_GROUPS, "filter groups", "22, or 6 with _2021"),
+    ("filter-rules", 1, MOST_RULES, "rules per filter group", "22, or 16 with _2021"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for name, low, high, text in OPTIONS:
-        parser.add_argument(f"--{name}", metavar="N", type=int, help=f"{text}; {low} to {high}")
+    for name, low, high, text, default in OPTIONS:
+        words = f"{text}, {low} to {high} (default: {default})"
+        parser.add_argument(f"--{name}", metavar="N", type=int, help=words)
 
 
 def checked(values: dict[str, int | None]) -> Sizes:
     """Sizes from options by name; None: the default. Raises MistakeError."""
-    for name, low, high, _ in OPTIONS:
+    for name, low, high, *_ in OPTIONS:
         value = values.get(name)
         if value is not None and not low <= value <= high:
             raise MistakeError(f"--{name}: found {value}, allowed: {low} to {high}")
