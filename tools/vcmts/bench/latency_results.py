@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.bench import offered
+from vcmts.bench.latency_advice import advice
 from vcmts.bench.latency_merge import merge
 from vcmts.bench.verdict import ORDER, evaluate
 from vcmts.console import print_line
@@ -89,3 +90,5 @@ def show(measurement: Measurement, console: Console) -> None:
     if added is not None:
         cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
         console.print(f"reference cycles per packet for measuring: {cycles}", highlight=False)
+    for line in advice(DIRECTIONS, measurement.results):
+        print_line(console, line)
