@@ -59,14 +59,11 @@ def configuration_file(arguments: argparse.Namespace, folder: Path) -> Path:
     if arguments.config:
         given = Path(arguments.config)
         if groups != 1:
-            raise MistakeError(
-                f"--groups: found {groups} together with --config, allowed: with --profile only"
-            )
+            raise MistakeError("--groups: not allowed with --config, whose file has the groups")
         profile_options = crypto.given_options(arguments)
         if profile_options:
             raise MistakeError(
-                f"{profile_options[0]}: found {profile_options[1]} with --config, allowed: "
-                "with --profile only; set it in the file"
+                f"{profile_options[0]}: not allowed with --config; set it in the file"
             )
         if not given.is_file():
             raise MistakeError(f"{given}: no such file; `{TOOL} profile NAME > FILE` writes one")

@@ -210,10 +210,10 @@ def make_dataclass(kind: type[Kind], value: Any, where: str) -> Kind:
     given = {("names" if key == "from" else key): inner for key, inner in value.items()}
     for key in given:
         if key not in known:
-            raise MistakeError(f"{where}: unknown key {key!r}, allowed: {', '.join(known)}")
+            raise MistakeError(f"{where}: {yamls.unknown_key(key, known)}")
     for name, f in known.items():
         if name not in given and f.default is MISSING and f.default_factory is MISSING:
-            raise MistakeError(f"{where}: key {name!r} is missing")
+            raise MistakeError(f"{where}: {name}: missing")
     if isinstance(given.get("check"), dict):
         given["check"] = make_dataclass(Check, given["check"], f"{where}: check")
     if "figures" in given:

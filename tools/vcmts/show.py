@@ -57,7 +57,7 @@ def with_defaults(value: Any, schema: Json) -> Any:
 def read(path: Path) -> Json:
     """Reads a valid configuration: values as written; with defaults if it is one group."""
     if not path.is_file():
-        raise MistakeError(f"{path}: found no regular file, allowed: a file, as it is read twice")
+        raise MistakeError(f"{path}: not a regular file, which is needed as it is read twice")
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     with path.open(encoding="utf-8-sig") as file:
         document = yaml.load(file, Loader=loader)

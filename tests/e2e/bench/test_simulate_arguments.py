@@ -30,7 +30,7 @@ def check_rejected(args: list[str], message: str, capfd: pytest.CaptureFixture[s
         (["--plot", "a.png"], "--plot: found a.png, allowed: name.svg"),
         ([UPSTREAM, "nonsense"], "nonsense: no such scenario; allowed: light-1ms, "),
         ([UPSTREAM, "missing.json"], "missing.json: [Errno 2] No such file"),
-        ([UPSTREAM, "light-1ms", "--aqm", "wred"], "--aqm: found together with --upstream"),
+        ([UPSTREAM, "light-1ms", "--aqm", "wred"], "--aqm: not allowed with --upstream"),
         ([UPSTREAM, "light-1ms", "--plot", "a.svg"], "--plot: not allowed together with"),
         ([UPSTREAM, "--plot", "/proc/no/a.svg"], "--plot /proc/no/a.svg: No such file"),
     ],
@@ -48,7 +48,7 @@ def test_invalid_arguments_are_rejected(
 
 DOWNSTREAM_FILES = [
     ("rate = 5", "Expecting value"),
-    ("[]", "found no JSON object"),
+    ("[]", "not a JSON object"),
     ("{}", "service_flows: at least one"),
     ('{"service_flows": {}}', "service_flows: an array"),
     ('{"service_flows": [1]}', "service_flows[0]: an object"),
@@ -76,7 +76,7 @@ DOWNSTREAM_FILES = [
 ]
 UPSTREAM_FILES = [
     ("rate = 5", "Expecting value"),
-    ("[]", "found no JSON object"),
+    ("[]", "not a JSON object"),
     ("{}", "flows: at least one is needed"),
     ('{"flows": [1]}', "flows[0]: an object"),
     ('{"duration": 5, "warmup": 5, "flows": [{}]}', "warmup: is not less"),

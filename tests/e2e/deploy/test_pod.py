@@ -67,7 +67,7 @@ INVALID_FILES = (  # and their messages
         config_yaml().replace("../secret/sg-2.yaml", '"a\\0b"'),
         ": embedded null byte; is the Secret or ConfigMap",
     ),
-    (config_yaml() + "x: " + "[" * 200_000 + "\n", "found maps and lists in more than 64 levels"),
+    (config_yaml() + "x: " + "[" * 200_000 + "\n", ": maps and lists in more than 64 levels"),
 )
 
 

@@ -150,8 +150,8 @@ def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
         (("--prove", "banana"), "--prove: found banana"),
         (("--core", "1"), "--core: found 1, which the configuration assigns"),
         (("--core", "7"), "--core: found 7, allowed: 0, 1"),
-        (("--transport", "ports"), "--network: found none, allowed: two devices"),
-        (("--network", "a", "b"), "--network: allowed with --transport ports only"),
+        (("--transport", "ports"), "--network: missing; needed: two devices"),
+        (("--network", "a", "b"), "--network: allowed only with --transport ports"),
         (("--json", "/nonexistent/out.json"), "/nonexistent/out.json"),
     ],
 )

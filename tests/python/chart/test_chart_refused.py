@@ -86,32 +86,30 @@ BOTH = {"provider": "ipsec-mb", "resource": "qat.intel.com/generic"}
 
 # values, and the error of a template, for rules that a schema cannot express
 BY_TEMPLATE: list[tuple[Json, str]] = [
-    ({}, "serviceGroups: found none, allowed: a list of 1 to 64 service groups"),
+    ({}, "serviceGroups: missing; needed: a list of 1 to 64 service groups"),
     (
         groups({"id": 3}, {"id": 3}),
-        "serviceGroups[1].id: found 3, which serviceGroups[0] has too, allowed: a different id",
+        "serviceGroups[1].id: duplicate id 3, first in serviceGroups[0]",
     ),
     (
         groups({"id": 1}, {"id": 2, "pod": 2}),
-        "serviceGroups: found no group for pod 1 of 2, allowed: pod numbers from 0 without gaps; "
+        "serviceGroups: no group for pod 1 of 2; pods are numbered from 0 without gaps: "
         "set `pod: 1` for a group",
     ),
     *(
         (
             groups(*inline("elm.yaml", "elm.yaml"), mode=mode),
-            "serviceGroups[1].file: found elm.yaml, which another group or secrets.files has too, "
-            "allowed: a different name",
+            "serviceGroups[1].file: duplicate file elm.yaml, as another group or secrets.files has it",
         )
         for mode in ("shared", "separate")
     ),
     (
         groups(*inline(None), secrets={"files": {"sg-1.yaml": "name: elm\n"}}),
-        "serviceGroups[0].file: found sg-1.yaml, which another group or secrets.files has too, "
-        "allowed: a different name",
+        "serviceGroups[0].file: duplicate file sg-1.yaml, as another group or secrets.files has it",
     ),
     (
         groups({"id": 1, "profile": ""}),
-        "serviceGroups[0]: found no configuration, allowed: a profile, config with modems, "
+        "serviceGroups[0]: no configuration; needed: a profile, config with modems, "
         '"sg-1.yaml" in secrets.files, or a Secret that contains it in secrets.existing',
     ),
     (
@@ -120,14 +118,14 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
                 {"id": 1, "profile": "1ofdm-0sc-qam_1cms_aes", "ports": {"network": {"vlan": 3}}}
             ]
         },
-        "serviceGroups[0].ports.network: found neither resource nor device, allowed: one of them, "
+        "serviceGroups[0].ports.network: neither resource nor device; needed: one of them, "
         "here or in defaults.ports.network",
     ),
     *(
         (
             groups({"id": 1, "crypto": own}, defaults={"crypto": shared}),
-            "serviceGroups[0].crypto: found resource qat.intel.com/generic with provider "
-            "ipsec-mb, which uses no device, allowed: one of the two, here or in defaults.crypto",
+            "serviceGroups[0].crypto: resource qat.intel.com/generic is not allowed with provider "
+            "ipsec-mb, which uses no device; remove one of the two, here or in defaults.crypto",
         )
         for own, shared in (({}, BOTH), (BOTH, {}), ({"generate_crc": True}, BOTH))
     ),
@@ -160,7 +158,7 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     ),
     (
         one_group(hugePages={"size": "none", "amount": "2Gi"}),
-        "hugePages.amount: found 2Gi, allowed: empty if hugePages.size is none; set "
+        "hugePages.amount: found 2Gi, allowed: empty, as hugePages.size is none; or set "
         "hugePages.size to 2Mi or 1Gi",
     ),
     (
@@ -186,7 +184,7 @@ def test_chart_of_the_checkout_lacks_dashboards_and_alerts(key: str, what: str) 
         assert render(one_group()).objects
         error = render.refused(one_group(monitoring={key: {"enabled": True}}))
     assert error.endswith(
-        f"): monitoring.{key}.enabled: found a chart without {what}, allowed: the chart that "
+        f"): monitoring.{key}.enabled: this chart has no {what}; needed: the chart that "
         "`make chart` builds, build-chart/vcmts-VERSION.tgz"
     )
 

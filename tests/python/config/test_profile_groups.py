@@ -200,7 +200,7 @@ def test_address_limit_names_the_given_option(expect_error: ExpectError) -> None
 def test_part_refuses_options_of_the_server(argv: list[str], expect_error: ExpectError) -> None:
     """A group's own file has no ports, threads and crypto provider."""
     expect_error(
-        f"vcmts: {argv[0]}: found with --part, allowed: in the server's file only\n",
+        f"vcmts: {argv[0]}: not allowed with --part; it belongs to the server's file\n",
         *("profile", NAME, "--part", "1", *argv),
     )
 
@@ -243,7 +243,7 @@ def test_groups_option_beside_config_is_refused(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     configuration.add_arguments(parser)
     arguments = parser.parse_args(["--config", str(path), "--groups", "2"])
-    with pytest.raises(paths.MistakeError, match="found 2 together with --config"):
+    with pytest.raises(paths.MistakeError, match="--groups: not allowed with --config"):
         configuration.configuration_file(arguments, tmp_path)
     assert (
         configuration.configuration_file(parser.parse_args(["--config", str(path)]), tmp_path)

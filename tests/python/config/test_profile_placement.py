@@ -55,9 +55,9 @@ def test_layout_of_one_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--cores", "1"), "--cores: found without --layout"),
-        (("--main-core", "1"), "--main-core: found without --layout"),
-        (("--layout", "combined"), "--cores: found nothing, allowed: cores such as 1-6,9"),
+        (("--cores", "1"), "--cores: allowed only with --layout"),
+        (("--main-core", "1"), "--main-core: allowed only with --layout"),
+        (("--layout", "combined"), "--cores: missing; --layout needs cores such as 1-6,9"),
         (("--layout", "combined", "--cores", "1,"), "--cores: found '1,', allowed"),
         (("--layout", "combined", "--cores", '1" }'), "--cores: found"),
     ],

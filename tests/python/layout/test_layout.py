@@ -122,8 +122,8 @@ def test_install_page_shows_the_output(tmp_path: Path, capfd: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--config", "{sg}", "--ports", "own"), "--ports: found with --config"),
-        (("--config", "{sg}", "--groups", "2"), "--groups: found 2 together with --config"),
+        (("--config", "{sg}", "--ports", "own"), "--ports: not allowed with --config"),
+        (("--config", "{sg}", "--groups", "2"), "--groups: not allowed with --config"),
         (("--machine", "{nowhere}"), "found no core in its"),
         (("--config", "{bad}"), "invalid configuration"),
         (("--json", "{nowhere}/x.json"), "No such file"),

@@ -97,13 +97,13 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "both units in a line": ("0:00 1% 1Gbps\n1:00 5% 1Gbps", ":1: found"),
     "an empty column": ("0:00,,1%\n1:00,5%,1%", ":1: found"),
     "another column": ("0:00 1% 1%\n1:00 5%", ':2: found "1:00 5%", allowed: 2 loads'),
-    "silence": ("0:00 0%\n24:00 0%", "found no load at all"),
-    "silence upstream": ("0:00 1% 0\n24:00 1% 0", "found no load at all"),
+    "silence": ("0:00 0%\n24:00 0%", "a direction has no load"),
+    "silence upstream": ("0:00 1% 0\n24:00 1% 0", "a direction has no load"),
     "zero bytes": (b"0:00 1%\n1:00\x005%\n", ":2: found"),
     "no text": (b"\xff\xfe0\x00", "not text"),
     "escapes": ("0:00 1%\n\x1b[2J 5%", ':2: found "?[2J 5%"'),
     "a long line": ("0:00 1%\n" + "x" * 5000, ':2: found "' + "x" * 40 + '...", '),
-    "large": ("#" * (load.MAX_BYTES + 1), "found more than 1,048,576 bytes"),
+    "large": ("#" * (load.MAX_BYTES + 1), "larger than 1,048,576 bytes"),
 }
 
 

@@ -70,12 +70,12 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--day", "--shape", "ramp"), "--shape: found with --day"),
-        (("--day", "--upstream-shape", "ramp"), "--upstream-shape: found with --day"),
-        (("--day", "--impair", "psp-loss=1%"), "--impair: found with --day"),
-        (("--day", "--rate", "max"), "--rate: found max, allowed with --day: a rate"),
-        (("--day", "--upstream-rate", "max"), "--upstream-rate: found max"),
-        (("--day", "--control-socket", "none"), "--control-socket: found none"),
+        (("--day", "--shape", "ramp"), "--shape: not allowed with --day"),
+        (("--day", "--upstream-shape", "ramp"), "--upstream-shape: not allowed with --day"),
+        (("--day", "--impair", "psp-loss=1%"), "--impair: not allowed with --day"),
+        (("--day", "--rate", "max"), "--rate max: not allowed with --day; give the rate"),
+        (("--day", "--upstream-rate", "max"), "--upstream-rate max: not allowed with --day"),
+        (("--day", "--control-socket", "none"), "--control-socket none: not allowed with --day"),
         (("--day", "--duration", "1s"), "--duration: found 1s, allowed with --day: a time from 2s"),
         (("--day", "--duration", "49h"), "--duration: found 49h"),
         (("--day", "--duration", "2 weeks"), "--duration: found 2 weeks"),

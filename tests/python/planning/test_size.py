@@ -303,8 +303,8 @@ def test_invalid_numbers_are_refused(options: str, capfd: pytest.CaptureFixture[
     [
         ("", "a list of service groups"),
         ("{}", "a list of service groups"),
-        ("[{}]", "'channels' is missing"),
-        ("[{channels: 6ofdm, colour: red}]", "unknown key 'colour'"),
+        ("[{}]", "channels: missing; needed"),
+        ("[{channels: 6ofdm, colour: red}]", 'unknown key "colour"; allowed: '),
         ("[{channels: 6ofdm, count: many}]", "count: found 'many'"),
         ("[{channels: 6ofdm, modems: 0}]", "modems: found 0"),
         ("a: [", "not YAML"),

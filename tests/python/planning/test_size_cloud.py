@@ -157,8 +157,8 @@ def test_requested_rates_bound_groups(tmp_path: Path) -> None:
     ("options", "words"),
     [
         (["--cloud", "c5n.huge"], "--cloud c5n.huge: not known, allowed: c5n, "),
-        (["--cloud", "c5n", "--interfaces", "4"], "--interfaces: found with --cloud"),
-        (["--cloud", "c5n", "--core-clock", "4"], "--core-clock: found with --cloud"),
+        (["--cloud", "c5n", "--interfaces", "4"], "--interfaces: not allowed with --cloud"),
+        (["--cloud", "c5n", "--core-clock", "4"], "--core-clock: not allowed with --cloud"),
         (["--cloud", "c5n", "--shared-ports", "card"], "--shared-ports card"),
         ([], "--groups: missing"),
     ],

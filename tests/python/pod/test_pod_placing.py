@@ -220,7 +220,7 @@ def test_missing_configuration_is_refused(tmp_path: Path) -> None:
 def test_invalid_configuration_is_refused(tmp_path: Path, written: bytes) -> None:
     src = source(tmp_path, SMT, "")
     src.config.write_bytes(written)
-    assert errors_of(src)[0].startswith(("vcmts.yaml:", f"{src.config}: found no UTF-8"))
+    assert errors_of(src)[0].startswith(("vcmts.yaml:", f"{src.config}: invalid UTF-8"))
 
 
 def test_profiles_are_written(tmp_path: Path) -> None:

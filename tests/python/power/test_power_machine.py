@@ -83,7 +83,7 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"name": None}, "key 'name' is missing"),
+        ({"name": None}, "name: missing"),
         ({"name": "two\nlines"}, "a line of text"),
         ({"groups": 0}, "groups: found 0"),
         ({"groups": 2.5}, "a whole number"),
@@ -98,7 +98,7 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
         ({"workers": worker(gbps=float("nan"))}, "gbps: found nan"),
         ({"workers": worker(gbps=float("inf"))}, "gbps: found inf"),
         ({"peak_gbps": 40.1}, "peak_gbps: found 40.1, allowed: at most 40"),
-        ({"p_states": None}, "key 'p_states' is missing"),
+        ({"p_states": None}, "p_states: missing"),
         (
             {"p_states": [dict(DESCRIPTION["p_states"][0]) for _ in range(2)]},
             "different frequencies",
@@ -111,20 +111,20 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
             "do not fall",
         ),
         ({"platform": {"watts": 1, "factor": 0.5}}, "factor: found 0.5"),
-        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"colour": "red"}, 'unknown key "colour"; allowed: '),
         ({"governor": {"busy": 0}}, "busy: found 0"),
         ({"governor": [1]}, "governor: found \\[1\\]"),
-        ({"calibrate": CALIBRATE, "ghz": GHZ}, "found 'p_states' beside 'calibrate'"),
-        ({**FITTED, "calibrate": CALIBRATE}, "key 'ghz' is missing"),
+        ({"calibrate": CALIBRATE, "ghz": GHZ}, "p_states: not allowed with calibrate"),
+        ({**FITTED, "calibrate": CALIBRATE}, "ghz: missing"),
         ({**FITTED, "calibrate": CALIBRATE, "ghz": {**GHZ, "step": 0.3}}, "equal steps"),
         ({**FITTED, "calibrate": CALIBRATE, "ghz": {**GHZ, "step": 0.001}}, "equal steps"),
         ({**FITTED, "calibrate": {**CALIBRATE, "gbps": 30}, "ghz": GHZ}, "lowest frequency"),
         (
             {**FITTED, "calibrate": {**CALIBRATE, "platform": 200}, "ghz": GHZ},
-            "key 'platform_pauses' is missing",
+            "platform_pauses: missing",
         ),
-        ({"published_day": {"disk": {}}}, "unknown key 'disk'"),
-        ({"published_day": {"cpu": {"pauses": {"most": 1}}}}, "key 'least' is missing"),
+        ({"published_day": {"disk": {}}}, 'unknown key "disk"; allowed: '),
+        ({"published_day": {"cpu": {"pauses": {"most": 1}}}}, "least: missing"),
     ],
 )
 def test_invalid_values_are_refused(changes: dict[str, Any], error: str) -> None:
@@ -155,13 +155,13 @@ def test_other_files_are_refused(text: str) -> None:
 
 def test_aliases_are_refused() -> None:
     text = "a: &a [1]\n" + "".join(f"{n}: &b{n} [*a, *a]\n" for n in range(3))
-    with pytest.raises(MistakeError, match=r"found an alias \(\*a\)"):
+    with pytest.raises(MistakeError, match=r"aliases \(\*a\) are not allowed"):
         power_machine.parse_machine(text, "machine.yaml")
 
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("#" * 70000)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    for name, error in (("none", "No such file"), ("long", "65,536"), ("bytes", "binary data")):
+    for name, error in (("none", "No such file"), ("long", "65,536"), ("bytes", "not text")):
         with pytest.raises(MistakeError, match=error):
             power_machine.read(tmp_path / name)

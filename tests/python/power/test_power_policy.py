@@ -79,4 +79,4 @@ def test_simulate_with_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert "policy saving, 200 us: 80% of a core may be busy, at 0.8 GHz and more" in out
     assert "published" not in out
     assert main(["power", "simulate", "--latency", "200us"]) == 2
-    assert "found without --policy" in capsys.readouterr().err
+    assert "--latency: allowed only with --policy" in capsys.readouterr().err

@@ -33,8 +33,8 @@ def test_published_text_has_the_published_number(goal: Goal) -> None:
     [
         ("", "no valid file of goals"),
         ("goals: [1]", "no valid file of goals"),
-        ("goals: [{id: a}]", "'what' is missing"),
-        ("goals: [{id: a, what: b, unit: c, most: 1}]", "unknown key 'most'"),
+        ("goals: [{id: a}]", "what: missing"),
+        ("goals: [{id: a, what: b, unit: c, most: 1}]", 'unknown key "most"; '),
         ("goals: [{id: a, what: b, unit: c, published: d}]", "no figure 'd'"),
         ("goals: [{id: a, what: b, unit: c, at_most: 1, at_least: 1}]", "allowed: one of them"),
         ("goals: [{id: a, what: b, unit: c}, {id: a, what: b, unit: c}]", "goal a: defined twice"),

@@ -130,8 +130,8 @@ def test_rules_have_the_published_figures(name: str, parts: dict[str, str]) -> N
     ("text", "error"),
     [
         ("", "no valid file of published figures"),
-        ("figures: [{id: a}]", "'paper' is missing"),
-        ("figures: [{id: a, colour: 1}]", "unknown key 'colour'"),
+        ("figures: [{id: a}]", "paper: missing"),
+        ("figures: [{id: a, colour: 1}]", 'unknown key "colour"; allowed: '),
         ("figures: [1]", "no valid file of published figures"),
         ("a: [", "no valid file of published figures"),
     ],

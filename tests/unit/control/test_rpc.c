@@ -28,7 +28,7 @@ static const struct {
 	{"[" NOTIFY("{\"by\":5}") "]", NULL},
 	{ADD("{\"by\":1}"), SUM(27, "1")},
 	{ADD("{\"by\":0}"), WRONG_BY("\\\"0\\\"")},
-	{ADD("{}"), WRONG_BY("nothing")},
+	{ADD("{}"), ERROR(-32602, "add: by: missing; needed: a number, 1 to 1000", "1")},
 	{ADD("{\"by\":null}"), WRONG_BY("\\\"null\\\"")},
 	{ADD("{\"by\":[1]}"), WRONG_BY("a list of 1")},
 	{ADD("[5]"), ERROR(-32600, "params: found no object, allowed: parameters by name", "null")},

@@ -125,11 +125,11 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise MistakeError(f"--day {path}: {error.strerror}") from error
     if len(found) > MAX_BYTES:
-        raise MistakeError(f"--day {path}: found more than {MAX_BYTES:,} bytes, allowed: fewer")
+        raise MistakeError(f"--day {path}: larger than {MAX_BYTES:,} bytes")
     try:
         return found.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MistakeError(f"--day {path}: not text, allowed: lines such as 18:30 85%") from error
+        raise MistakeError(f"--day {path}: not text; needed: lines such as 18:30 85%") from error
 
 
 def parse_line(where: str, text: str) -> Line:
@@ -176,7 +176,7 @@ def points_from(path: Path, rows: Sequence[Line], column: int) -> Points:
     loads = [row.loads[column] for row in rows]
     peak = 1.0 if any(row.shares for row in rows) else max(loads)
     if not max(loads) > 0:
-        raise MistakeError(f"--day {path}: found no load at all, allowed: some in each direction")
+        raise MistakeError(f"--day {path}: a direction has no load; give some in each")
     points = [Point(row.hour, load / peak) for row, load in zip(rows, loads, strict=True)]
     if points[-1].hour < HOURS:
         points.append(Point(HOURS, points[0].share))

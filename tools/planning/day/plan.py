@@ -45,16 +45,14 @@ def check_options(given: argparse.Namespace) -> None:
     """Raises MistakeError for options that contradict --day."""
     for name in ("shape", "upstream_shape", "impair"):
         if getattr(given, name) is not None:
-            raise MistakeError(
-                f"--{name.replace('_', '-')}: found with --day, allowed: one of them"
-            )
+            raise MistakeError(f"--{name.replace('_', '-')}: not allowed with --day")
     for name in ("rate", "upstream_rate"):
         if getattr(given, name) == "max":
             raise MistakeError(
-                f"--{name.replace('_', '-')}: found max, allowed with --day: a rate, for its peak"
+                f"--{name.replace('_', '-')} max: not allowed with --day; give the rate of its peak"
             )
     if given.control_socket == "none":
-        raise MistakeError("--control-socket: found none, allowed with --day: a path")
+        raise MistakeError("--control-socket none: not allowed with --day; give a path")
 
 
 @dataclass

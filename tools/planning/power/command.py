@@ -71,7 +71,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.policy is not None:
         machine = policy.with_governor(machine, arguments.policy, arguments.latency)
     elif arguments.latency is not None:
-        raise MistakeError("--latency: found without --policy, allowed: both")
+        raise MistakeError("--latency: allowed only with --policy")
     day = day_load.read(arguments.day)
     steps = simulate.simulate_day(machine, day, arguments.saving or simulate.MODES)
     answer = show.as_json(machine, day, steps)

@@ -62,13 +62,10 @@ def check_options(arguments: argparse.Namespace) -> None:
     """Raises MistakeError for options whose values the instance type determines."""
     for name in GIVEN:
         if getattr(arguments, name) is not None:
-            raise MistakeError(
-                f"--{name.replace('_', '-')}: found with --cloud, allowed: one of both"
-            )
+            raise MistakeError(f"--{name.replace('_', '-')}: not allowed with --cloud")
     if arguments.shared_ports == "card":
         raise MistakeError(
-            "--shared-ports card: found with --cloud, allowed: software, as drivers of clouds "
-            "support no rules"
+            "--shared-ports card: not allowed with --cloud, as drivers of clouds support no rules"
         )
 
 

@@ -386,7 +386,7 @@ def main(arguments: argparse.Namespace) -> int:
             cloud_show.show(answer, console)
         return store(arguments, answer)
     if not arguments.groups:
-        raise MistakeError(f"--groups: missing, allowed: {size_request.FORM}")
+        raise MistakeError(f"--groups: missing; needed: {size_request.FORM}")
     question, rules = parse_question(arguments)
     found = plan(question)
     answer = size_show.as_json(found, rules, arguments.spare_servers)

@@ -11,6 +11,7 @@ import yaml
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.secret import yaml_error_text
+from vcmts.yamls import unknown_key
 
 OFDM, SC_QAM = 1.89, 0.04224  # Gbps per channel, as in the published configurations
 MAX_CHANNELS = 256
@@ -94,9 +95,9 @@ def parse_groups(given: Json, common: Groups, what: str) -> Groups:
     names = [f.name for f in fields(Groups) if f.name not in ("ofdm", "sc_qam")] + ["channels"]
     for key in given:
         if key not in names:
-            raise MistakeError(f"{what}: unknown key {key!r}, allowed: {', '.join(sorted(names))}")
+            raise MistakeError(f"{what}: {unknown_key(key, sorted(names))}")
     if "channels" not in given:
-        raise MistakeError(f"{what}: key 'channels' is missing, such as 6ofdm")
+        raise MistakeError(f"{what}: channels: missing; needed: channels such as 6ofdm")
     ofdm, sc_qam = channels(str(given["channels"]), f"{what}: channels")
     changes: Json = {"ofdm": ofdm, "sc_qam": sc_qam}
     for key, most in (("count", MAX_GROUPS), ("modems", 65535)):
@@ -147,7 +148,7 @@ def from_option(text: str, common: Groups) -> list[Groups]:
         raise MistakeError(f"{path}: not YAML: {yaml_error_text(error)}") from error
     if not isinstance(found, list) or not found or not all(isinstance(i, dict) for i in found):
         raise MistakeError(
-            f"{path}: allowed: a list of service groups, such as "
+            f"{path}: not a list of service groups such as "
             "[{count: 24, channels: 6ofdm, downstream: 8Gbps, upstream: 1Gbps}]"
         )
     return [parse_groups(item, common, f"{path}: {index}") for index, item in enumerate(found, 1)]

@@ -164,8 +164,8 @@ def thread_counts(arguments: argparse.Namespace) -> tuple[int, ...]:
         return requested
     if arguments.direction == "upstream":
         raise MistakeError(
-            f"--threads {arguments.threads}: found --direction upstream, which has one thread; "
-            "choose --direction downstream, or --threads 1"
+            f"--threads {arguments.threads}: not allowed with --direction upstream, which has "
+            "one thread; choose --direction downstream, or --threads 1"
         )
     cores = len(os.sched_getaffinity(0))
     if cores >= 2:

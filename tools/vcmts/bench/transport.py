@@ -64,11 +64,11 @@ def wire_ends(given: argparse.Namespace, folder: Path, mtu: int) -> list[Ends]:
     if given.transport == "ports":
         for option, devices in named.items():
             if devices is None:
-                raise MistakeError(f"{option}: found none, allowed: two devices, VCMTSD TRAFFIC")
+                raise MistakeError(f"{option}: missing; needed: two devices, VCMTSD TRAFFIC")
         return [Ends(*devices) for devices in named.values()]
     for option, devices in named.items():
         if devices is not None:
-            raise MistakeError(f"{option}: allowed with --transport ports only")
+            raise MistakeError(f"{option}: allowed only with --transport ports")
     if given.transport == "rings":
         return []
     return [make_wire(folder, n, name, mtu) for n, name in enumerate(("network", "rphy"))]

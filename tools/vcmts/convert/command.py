@@ -67,8 +67,8 @@ def main(arguments: argparse.Namespace) -> int:
     has_vcmtsd, has_pktgen = (key in topology.keys for key in ("vcmts_pods", "pktgen_pods"))
     if not has_vcmtsd and not has_pktgen:
         raise MistakeError(
-            f"{arguments.values}:{topology.line}: topology: found neither vcmts_pods nor "
-            "pktgen_pods, allowed: values of the reference's chart vcmtsd or pktgen"
+            f"{arguments.values}:{topology.line}: topology: neither vcmts_pods nor "
+            "pktgen_pods; needed: values of the reference's chart vcmtsd or pktgen"
         )
     files: dict[str, str] = {}
     if has_vcmtsd:

@@ -17,6 +17,15 @@ MAX_BYTES = 16 << 20
 YES, NO = ("yes", "true", "on", "y"), ("no", "false", "off", "n")
 
 
+NOTHING = "nothing"
+
+
+def wrong(found: str, allowed: str) -> str:
+    if found == NOTHING:
+        return f"missing; needed: {allowed}"
+    return f"found {found}, allowed: {allowed}"
+
+
 @dataclass
 class Map:
     """A map of the file with its position. `used`: keys that were read."""
@@ -31,11 +40,12 @@ class Map:
     def key_path(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
-    def mistake(self, key: str, found: str, allowed: str) -> MistakeError:
+    def complaint(self, key: str, text: str) -> MistakeError:
         line = self.lines.get(key, self.line)
-        return MistakeError(
-            f"{self.file}:{line}: {self.key_path(key)}: found {found}, allowed: {allowed}"
-        )
+        return MistakeError(f"{self.file}:{line}: {self.key_path(key)}: {text}")
+
+    def mistake(self, key: str, found: str, allowed: str) -> MistakeError:
+        return self.complaint(key, wrong(found, allowed))
 
     def text(self, key: str) -> str | None:
         """The value as text; None if missing or empty."""
@@ -78,7 +88,7 @@ class Map:
         raise self.mistake(key, repr(text), "yes or no")
 
     def needed(self, key: str) -> MistakeError:
-        return self.mistake(key, "nothing", "a value: there is no group without it")
+        return self.mistake(key, NOTHING, "a value, as there is no group without it")
 
     def map(self, key: str) -> "Map":
         self.used.add(key)
@@ -97,7 +107,7 @@ class Map:
             if not isinstance(item, MappingNode):
                 line = item.start_mark.line + 1
                 raise MistakeError(
-                    f"{self.file}:{line}: {path}: found {describe_node(item)}, allowed: a map"
+                    f"{self.file}:{line}: {path}: {wrong(describe_node(item), 'a map')}"
                 )
             yield make_map(self.file, path, item)
 
@@ -109,7 +119,7 @@ def describe_node(node: Node | None) -> str:
     if node is None:
         return "nothing"
     if isinstance(node, ScalarNode):
-        return repr(node.value[:40]) if node.value else "nothing"
+        return repr(node.value[:40]) if node.value else NOTHING
     return "a map" if isinstance(node, MappingNode) else "a list" if node.value else "an empty list"
 
 
@@ -119,12 +129,13 @@ def make_map(file: str, path: str, node: MappingNode) -> Map:
     for key, value in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, ScalarNode):
-            raise MistakeError(
-                f"{file}:{line}: {path}: found {describe_node(key)} as a key, allowed: a text"
-            )
+            raise MistakeError(f"{file}:{line}: {path}: {describe_node(key)} is the name of a key")
         if key.value in keys:
-            where = f"{path}.{key.value}" if path else key.value
-            raise MistakeError(f"{file}:{line}: {where}: found twice, allowed: once")
+            where = f"{path}: " if path else ""
+            raise MistakeError(
+                f'{file}:{line}: {where}duplicate key "{key.value}", first on line '
+                f"{lines[key.value]}"
+            )
         keys[key.value], lines[key.value] = value, line
     return Map(file, path, node.start_mark.line + 1, keys, lines)
 
@@ -142,21 +153,19 @@ def read(path: Path) -> Map:
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise MistakeError(f"{path}: found more than {MAX_BYTES >> 20} MiB")
+        raise MistakeError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
     try:
         node = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise MistakeError(f"{path}:{line}: found no UTF-8, allowed: a YAML file") from error
+        raise MistakeError(f"{path}:{line}: invalid UTF-8; needed: a YAML file") from error
     except yaml.YAMLError as error:
         line, why = yaml_error(error)
         raise MistakeError(f"{path}:{line}: {why}") from error
     except RecursionError as error:
-        raise MistakeError(
-            f"{path}: found lists in lists without end, allowed: values of a chart"
-        ) from error
+        raise MistakeError(f"{path}: maps and lists in too many levels") from error
     if not isinstance(node, MappingNode):
-        raise MistakeError(f"{path}:1: found {describe_node(node)}, allowed: a map with topology")
+        raise MistakeError(f"{path}:1: {wrong(describe_node(node), 'a map with topology')}")
     return make_map(str(path), "", node)
 
 

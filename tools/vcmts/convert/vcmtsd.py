@@ -193,7 +193,8 @@ def parse_groups(topology: Map, mode: str, notes: Notes) -> list[Group]:
     groups = [parse_group(found, shift, mode, notes) for found in pods]
     for index, number in enumerate(ids):
         if number in ids[:index]:
-            raise pods[index].mistake("sg_id", str(number), "an id of its own")
+            first = pods[ids.index(number)].lines["sg_id"]
+            raise pods[index].complaint("sg_id", f"duplicate id {number}, first on line {first}")
         if number is not None and number + shift > MOST_GROUPS:
             allowed = f"at most {MOST_GROUPS - shift} for a group that is made from a profile"
             raise pods[index].mistake("sg_id", str(number), allowed)

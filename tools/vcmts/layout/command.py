@@ -56,7 +56,7 @@ def configuration_file(arguments: argparse.Namespace, found: Machine, folder_pat
     use on the machine, written to `folder_path`."""
     if arguments.config:
         if arguments.ports is not None:
-            raise MistakeError("--ports: found with --config, allowed: with --profile only")
+            raise MistakeError("--ports: not allowed with --config")
         return configuration.configuration_file(arguments, folder_path)
     path = folder_path / "sg.yaml"
     with path.open("w", encoding="utf-8") as out:

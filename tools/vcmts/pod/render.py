@@ -88,11 +88,11 @@ def read_document(source: Source) -> Document:
     with source.config.open("rb") as file:
         found = file.read(CONFIG_MOST + 1)
     if len(found) > CONFIG_MOST:
-        raise PodError(f"{source.config}: found more than {CONFIG_MOST >> 20} MiB")
+        raise PodError(f"{source.config}: larger than {CONFIG_MOST >> 20} MiB")
     try:
         decoded = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PodError(f"{source.config}: found no UTF-8 at byte {error.start}") from error
+        raise PodError(f"{source.config}: invalid UTF-8 at byte {error.start}") from error
     return text.read(source.config.name, decoded)
 
 

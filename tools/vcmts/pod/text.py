@@ -73,10 +73,7 @@ def check_levels(name: str, text: str) -> None:
             level -= 1
         if level > LEVELS_MOST:
             line = event.start_mark.line + 1 if event.start_mark else 1
-            raise PodError(
-                f"{name}:{line}: found maps and lists in more than {LEVELS_MOST} levels, "
-                f"allowed: {LEVELS_MOST}"
-            )
+            raise PodError(f"{name}:{line}: maps and lists in more than {LEVELS_MOST} levels")
 
 
 def read(name: str, text: str) -> Document:
@@ -88,9 +85,9 @@ def read(name: str, text: str) -> Document:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise PodError(f"{name}:{line}: {secret.yaml_error_text(error)}") from error
     except yaml.YAMLError as error:
-        raise PodError(f"{name}: found {secret.yaml_error_text(error)}") from error
+        raise PodError(f"{name}: {secret.yaml_error_text(error)}") from error
     if not isinstance(root, MappingNode):
-        raise PodError(f"{name}:1: found no map of keys, allowed: a configuration")
+        raise PodError(f"{name}:1: the file has no `KEY: VALUE` lines; it needs a configuration")
     return Document(name, text, root)
 
 
@@ -170,13 +167,13 @@ def set_map(document: Document, node: Node, key: str, text: str) -> None:
     """
     found = find_key(node, key)
     if not isinstance(node, MappingNode) or not node.value:
-        raise PodError(f"{document.name}:{node.start_mark.line + 1}: found no map of keys")
+        raise PodError(f"{document.name}:{node.start_mark.line + 1}: not a map of keys")
     if found is not None:
         begin, end = found[1].start_mark, found[1].end_mark
         if begin.index < found[0].end_mark.index:
             raise PodError(
-                f"{document.name}:{found[0].start_mark.line + 1}: {key}: found an alias, "
-                "allowed: a map"
+                f"{document.name}:{found[0].start_mark.line + 1}: {key}: an alias is not "
+                "allowed here; write the map"
             )
         old = document.text[begin.index : end.index]
         tail = old[len(old.rstrip()) :].rpartition("\n")[2] if old.endswith((" ", "\n")) else ""

@@ -42,9 +42,7 @@ class Part:
             raise MistakeError(f"{where}: found {shown(value)}, allowed: a mapping")
         for key in value:
             if key not in allowed:
-                raise MistakeError(
-                    f"{where}: unknown key {shown(key)}, allowed: {', '.join(allowed)}"
-                )
+                raise MistakeError(f"{where}: {yamls.unknown_key(key, allowed)}")
         self.value: Json = value
         self.where = where
 
@@ -53,7 +51,7 @@ class Part:
 
     def of(self, key: str) -> Any:
         if key not in self.value:
-            raise MistakeError(f"{self.where}: key {key!r} is missing")
+            raise MistakeError(f"{self.where}: {key}: missing")
         return self.value[key]
 
     def part(self, key: str, allowed: Sequence[str]) -> "Part":
@@ -185,7 +183,7 @@ def calibrated_watts(part: Part, machine: Machine) -> Json:
 
     if max(at) >= slowdown:
         raise MistakeError(
-            f"{points.where}: gbps: found more than the workers carry at the lowest frequency"
+            f"{points.where}: gbps: more than the workers carry at the lowest frequency"
         )
     near_idle = calibrate.NearIdle(*(points.number(key, 0.1, 100000) for key in keys))
     found = calibrate.solve(near_idle, machine.worker_cores, idle(1.0), idle(slowdown), slowdown)
@@ -235,9 +233,9 @@ def parse_yaml(text: str, where: str) -> Any:
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent):
-                raise MistakeError(f"{where}: found an alias (*{event.anchor}), allowed: none")
+                raise MistakeError(f"{where}: aliases (*{event.anchor}) are not allowed")
             if depth > MOST_DEPTH:
-                raise MistakeError(f"{where}: found more than {MOST_DEPTH} levels, allowed: fewer")
+                raise MistakeError(f"{where}: maps and lists in more than {MOST_DEPTH} levels")
         return yamls.safe_load(text)
     except yaml.YAMLError as error:
         raise MistakeError(f"{where}: not YAML: {yaml_error_text(error)}") from error
@@ -251,7 +249,7 @@ def parse_machine(text: str, where: str) -> Machine:
     part = Part(document, where, (*NEEDED, *OPTIONAL, *CALIBRATED, *GIVEN))
     both_ways = [key for key in GIVEN if key in part] if "calibrate" in part else []
     if both_ways:
-        raise MistakeError(f"{where}: found {both_ways[0]!r} beside 'calibrate', allowed: one")
+        raise MistakeError(f"{where}: {both_ways[0]}: not allowed with calibrate")
     governor = (
         part.part("governor", ("busy", "least_ghz", "transition_us"))
         if "governor" in part
@@ -301,9 +299,9 @@ def read(path: Path = PUBLISHED) -> Machine:
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     if len(content) > MOST_BYTES:
-        raise MistakeError(f"{path}: found more than {MOST_BYTES:,} bytes, allowed: fewer")
+        raise MistakeError(f"{path}: larger than {MOST_BYTES:,} bytes")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MistakeError(f"{path}: found binary data, allowed: YAML in UTF-8") from error
+        raise MistakeError(f"{path}: not text; needed: YAML in UTF-8") from error
     return parse_machine(text, str(path))

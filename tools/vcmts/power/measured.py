@@ -66,7 +66,7 @@ def split_command(command: str) -> list[str]:
     except ValueError as error:
         raise MistakeError(f"--watts-command: found {command!r}: {error}") from error
     if not words:
-        raise MistakeError("--watts-command: found nothing, allowed: a command")
+        raise MistakeError("--watts-command: empty; give a command")
     return words
 
 

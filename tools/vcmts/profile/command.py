@@ -53,7 +53,9 @@ def check_part_options(arguments: argparse.Namespace) -> None:
     add_arguments(parser)
     for name in SERVER_OPTIONS:
         if getattr(arguments, name) != parser.get_default(name):
-            raise MistakeError(f"--{name}: found with --part, allowed: in the server's file only")
+            raise MistakeError(
+                f"--{name}: not allowed with --part; it belongs to the server's file"
+            )
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -61,7 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
         print("\n".join(PUBLISHED))
         return 0
     if arguments.name is None:
-        raise MistakeError(f"profile: found no name, allowed: {GRAMMAR}; --list prints some")
+        raise MistakeError(f"NAME: missing; needed: {GRAMMAR}; --list prints some")
     sizes, qos = size.sizes_of(arguments), quality.qos_of(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
     threads = placement_keys(arguments)
@@ -127,12 +129,13 @@ def placement_keys(arguments: argparse.Namespace) -> dict[str, str]:
     whether the number of cores fits the layout."""
     for option, value in (("--cores", arguments.cores), ("--main-core", arguments.main_core)):
         if arguments.layout is None and value is not None:
-            raise MistakeError(f"{option}: found without --layout, allowed: with it only")
+            raise MistakeError(f"{option}: allowed only with --layout")
     if arguments.layout is None:
         return {}
-    if arguments.cores is None or CORES.fullmatch(arguments.cores) is None:
-        found = "nothing" if arguments.cores is None else repr(arguments.cores)
-        raise MistakeError(f"--cores: found {found}, allowed: cores such as 1-6,9")
+    if arguments.cores is None:
+        raise MistakeError("--cores: missing; --layout needs cores such as 1-6,9")
+    if CORES.fullmatch(arguments.cores) is None:
+        raise MistakeError(f"--cores: found {arguments.cores!r}, allowed: cores such as 1-6,9")
     main_core = arguments.main_core or 0
     return {
         "layout": arguments.layout,

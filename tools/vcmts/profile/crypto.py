@@ -62,9 +62,7 @@ def provider_of(arguments: argparse.Namespace) -> Provider:
     if arguments.provider == DEVICES:
         return Provider(DEVICES, arguments.device or DEVICE)
     if arguments.device is not None:
-        raise MistakeError(
-            f"--device: found {arguments.device!r}, allowed: with --provider {DEVICES} only"
-        )
+        raise MistakeError(f"--device: allowed only with --provider {DEVICES}")
     return LIBRARY
 
 

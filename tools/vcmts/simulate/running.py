@@ -39,7 +39,7 @@ def read_scenario(path: str) -> Scenario:
     except ValueError as error:
         raise MistakeError(f"{path}: {error}") from error
     if not isinstance(scenario, dict):
-        raise MistakeError(f"{path}: found no JSON object, allowed: an object (docs/scheduler.md)")
+        raise MistakeError(f"{path}: not a JSON object (docs/scheduler.md)")
     return scenario
 
 

@@ -90,7 +90,7 @@ def summary(results: dict[str, Result]) -> str:
 
 def main(arguments: argparse.Namespace) -> int:
     if arguments.aqm:
-        raise MistakeError("--aqm: found together with --upstream, allowed: downstream only")
+        raise MistakeError("--aqm: not allowed with --upstream")
     if arguments.plot is not None:
         if arguments.scenario or arguments.json or arguments.markdown:
             raise MistakeError("--plot: not allowed together with scenarios, --json or --markdown")

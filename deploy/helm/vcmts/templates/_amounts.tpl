@@ -25,7 +25,7 @@ $halves: half threads per group. Without a layout, `vcmts pod` chooses the large
 {{- $huge := .root.Values.hugePages -}}
 {{- if eq $huge.size "none" -}}
 {{- if $huge.amount -}}
-{{- fail (printf "hugePages.amount: found %s, allowed: empty if hugePages.size is none; set hugePages.size to 2Mi or 1Gi" $huge.amount) -}}
+{{- fail (printf "hugePages.amount: found %s, allowed: empty, as hugePages.size is none; or set hugePages.size to 2Mi or 1Gi" $huge.amount) -}}
 {{- end -}}
 0
 {{- else -}}

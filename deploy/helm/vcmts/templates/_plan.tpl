@@ -13,13 +13,13 @@ All pods have one template, and so the same requests: the StatefulSet updates th
 {{- $byPod := dict -}}
 {{- $ids := dict -}}
 {{- if not .Values.serviceGroups -}}
-{{- fail "serviceGroups: found none, allowed: a list of 1 to 64 service groups" -}}
+{{- fail "serviceGroups: missing; needed: a list of 1 to 64 service groups" -}}
 {{- end -}}
 {{- range $index, $group := .Values.serviceGroups -}}
 {{- $at := printf "serviceGroups[%d]" $index -}}
 {{- $id := int64 $group.id -}}
 {{- if hasKey $ids (toString $id) -}}
-{{- fail (printf "%s.id: found %d, which %s has too, allowed: a different id" $at $id (get $ids (toString $id))) -}}
+{{- fail (printf "%s.id: duplicate id %d, first in %s" $at $id (get $ids (toString $id))) -}}
 {{- end -}}
 {{- $_ := set $ids (toString $id) $at -}}
 {{- $pod := ternary 0 $index (eq $.Values.mode "shared") -}}
@@ -32,7 +32,7 @@ All pods have one template, and so the same requests: the StatefulSet updates th
 {{- range $number := until $pods -}}
 {{- $members := get $byPod (toString $number) -}}
 {{- if not $members -}}
-{{- fail (printf "serviceGroups: found no group for pod %d of %d, allowed: pod numbers from 0 without gaps; set `pod: %d` for a group" $number $pods $number) -}}
+{{- fail (printf "serviceGroups: no group for pod %d of %d; pods are numbered from 0 without gaps: set `pod: %d` for a group" $number $pods $number) -}}
 {{- end -}}
 {{- $most = max $most (len $members) -}}
 {{- $filled := include "vcmts.pod" (dict "root" $ "members" $members "plan" $plan) | fromJson -}}
@@ -77,7 +77,7 @@ The groups of one pod as items of the server's file, with the `requests` and the
 {{- $name := default (printf "sg-%d.yaml" $member.id) $group.file -}}
 {{- if hasKey $config "modems" -}}
 {{- if or (hasKey $out.secret $name) (hasKey $.plan.secret $name) -}}
-{{- fail (printf "%s.file: found %s, which another group or secrets.files has too, allowed: a different name" $member.at $name) -}}
+{{- fail (printf "%s.file: duplicate file %s, as another group or secrets.files has it" $member.at $name) -}}
 {{- end -}}
 {{- $_ := set $out.secret $name (toYaml $config) -}}
 {{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
@@ -89,7 +89,7 @@ The groups of one pod as items of the server's file, with the `requests` and the
 {{- $_ := set $item "file" (printf "/run/vcmts/profiles/%s/sg-%d.yaml" $profile $member.id) -}}
 {{- else -}}
 {{- if not (or $root.Values.secrets.existing (hasKey $root.Values.secrets.files $name)) -}}
-{{- fail (printf "%s: found no configuration, allowed: a profile, config with modems, %q in secrets.files, or a Secret that contains it in secrets.existing" $member.at $name) -}}
+{{- fail (printf "%s: no configuration; needed: a profile, config with modems, %q in secrets.files, or a Secret that contains it in secrets.existing" $member.at $name) -}}
 {{- end -}}
 {{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
 {{- end -}}
@@ -132,7 +132,7 @@ own port. Updates `given` (the device of each shared port, by role) and `request
 {{- else if $port.resource -}}
 {{- $device = printf "${%s[%d]}" (default (include "vcmts.variable" $port.resource) $port.variable) (int $index) -}}
 {{- else -}}
-{{- fail (printf "%s: found neither resource nor device, allowed: one of them, here or in defaults.ports.%s" .at .role) -}}
+{{- fail (printf "%s: neither resource nor device; needed: one of them, here or in defaults.ports.%s" .at .role) -}}
 {{- end -}}
 {{- if not $alone -}}{{- $_ := set .given .role $device -}}{{- end -}}
 {{- end -}}
@@ -156,7 +156,7 @@ The crypto settings of a group. Its own `resource` or `device` replaces those of
 {{- $crypto := mergeOverwrite (deepCopy $shared) (deepCopy $own) -}}
 {{- if $crypto.resource -}}
 {{- if eq (default "" $crypto.provider) "ipsec-mb" -}}
-{{- fail (printf "%s.crypto: found resource %s with provider ipsec-mb, which uses no device, allowed: one of the two, here or in defaults.crypto" .at $crypto.resource) -}}
+{{- fail (printf "%s.crypto: resource %s is not allowed with provider ipsec-mb, which uses no device; remove one of the two, here or in defaults.crypto" .at $crypto.resource) -}}
 {{- end -}}
 {{- $_ := set .requests $crypto.resource 1 -}}
 {{- $variable := default (printf "%s[0]" (include "vcmts.variable" $crypto.resource)) $crypto.variable -}}

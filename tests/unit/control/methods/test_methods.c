@@ -63,10 +63,9 @@ static const struct {
 	{"power.get", "{}", "driver=none cores=[0]"},
 	{"power.set", "{empty_rounds: 7}", "a replay has no frequencies", RPC_REFUSED},
 	{"modem.set", "{group: 1, modem: {mac: '02:01:00:00:00:01', bonding_group: 99}}",
-	 "modem.bonding_group: no bonding group 99 in service",
-	 RPC_REFUSED},
+	 "modem.bonding_group: no bonding group 99 in service", RPC_REFUSED},
 	{"metrics.get", "{names: []}",
-	 "metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values",
+	 "metrics.get: names: found an empty list, allowed: a list of 1 to 64 values",
 	 RPC_WRONG_PARAMS},
 	{"metrics.get", "{names: ['vcmts_{']}",
 	 "metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters A-Z a-z "
