@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "crypto/versions.h"
 #include "platform/platform.h"
@@ -13,12 +14,27 @@
 static bool reports_progress;
 static volatile sig_atomic_t stopped;
 
+/* The option whose value is `text`, as the user wrote it, and its length. */
+static const char *option_of(const struct argp_state *state, const char *text, int *length) {
+	const char *word = state->argv[state->next - 1];
+
+	if (word == text && state->next >= 2) /* a word of its own: `--runs 5`, not `--runs=5` */
+		word = state->argv[state->next - 2];
+	*length = word[0] == '-' && word[1] == '-' ? (int)strcspn(word, "=") : 2;
+	return word;
+}
+
 unsigned program_number(const char *text, unsigned low, unsigned high, struct argp_state *state) {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*text == '\0' || *end != '\0' || value < low || value > high)
-		argp_error(state, "found \"%s\", allowed: %u to %u", text, low, high);
+	if (*text == '\0' || *end != '\0' || value < low || value > high) {
+		int length;
+		const char *option = option_of(state, text, &length);
+
+		argp_error(state, "%.*s: found \"%s\", allowed: %u to %u", length, option, text,
+			   low, high);
+	}
 	return (unsigned)value;
 }
 

@@ -80,10 +80,9 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 	found = (unsigned)CPU_COUNT(&allowed);
 	if (found < needed) {
 		fprintf(stderr,
-			"vcmts-bench-throughput: found %u core%s, allowed: %u and more, %u "
-			"for the data plane (`threads` of the configuration) and 1 for the "
-			"traffic; use a machine with more%s, or vcmts bench pipeline, which "
-			"needs one\n",
+			"vcmts-bench-throughput: found %u core%s, needed: %u, of which %u for the "
+			"data plane (`threads` of the configuration) and 1 for the traffic; use a "
+			"machine with more%s, or vcmts bench pipeline, which needs one\n",
 			found, found == 1 ? "" : "s", needed, p->worker_count,
 			p->worker_count > 1 ? " or fewer threads" : "");
 		return false;
@@ -92,9 +91,8 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 		if (p->workers[w] < CPU_SETSIZE && CPU_ISSET(p->workers[w], &allowed))
 			continue;
 		fprintf(stderr,
-			"vcmts-bench-throughput: `threads`: found core %u, allowed: those that "
-			"this "
-			"process may use (taskset -p $$ shows them)\n",
+			"vcmts-bench-throughput: `threads`: core %u is not one that this process "
+			"may use (taskset -p $$ shows them)\n",
 			p->workers[w]);
 		return false;
 	}
@@ -106,9 +104,9 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 		}
 	}
 	fprintf(stderr,
-		"vcmts-bench-throughput: %s: allowed: a core that this process may use and "
+		"vcmts-bench-throughput: %s; needed: a core that this process may use and "
 		"`threads` does not\n",
-		o->core == ANY_CORE ? "no core is free for the traffic" : "--core");
+		o->core == ANY_CORE ? "no core is free for the traffic" : "--core: not free");
 	return false;
 }
 

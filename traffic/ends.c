@@ -61,8 +61,8 @@ static bool devices_differ(const struct ends *e) {
 			if (!device_same(e->at[END_NETWORK].devices[n], rphy))
 				continue;
 			fprintf(stderr,
-				"vcmts-traffic: found one device, %.*s, for two ports, allowed: "
-				"one each\n",
+				"vcmts-traffic: two ports have the device %.*s; give each its "
+				"own\n",
 				(int)strcspn(rphy, ","), rphy);
 			return false;
 		}
@@ -76,8 +76,8 @@ static bool groups_differ(const struct end_ports *e, const char *role) {
 	if (e->count < 2 || !device_same(e->devices[0], e->devices[1]))
 		return true;
 	fprintf(stderr,
-		"vcmts-traffic: --%s: found one device, %.*s, for each service group, allowed: "
-		"{group} in its name, or nowhere\n",
+		"vcmts-traffic: --%s: all service groups have the device %.*s; write {group} in "
+		"its name, or nowhere\n",
 		role, (int)strcspn(e->devices[0], ","), e->devices[0]);
 	return false;
 }

@@ -224,8 +224,8 @@ static void check_replay(struct argp_state *state, const struct options *o) {
 	if (o->replay == NULL)
 		return;
 	if (o->mix != NULL || o->flows != 0)
-		argp_error(state, "--replay: found with --mix or --flows, allowed: without "
-				  "them, as the capture defines sizes and flows");
+		argp_error(state, "--replay: not allowed with --mix or --flows, as the "
+				  "capture defines sizes and flows");
 	if (o->no_downstream)
 		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
 }
@@ -236,8 +236,9 @@ static void check_trials(struct argp_state *state, const struct options *o) {
 		return;
 	if (o->send_only || o->replay != NULL || impair_any(&o->impair) || o->json != NULL ||
 	    o->shape_text != NULL || o->upstream_shape_text != NULL)
-		argp_error(state, "--trials: not with --send-only, --replay, --impair, --json or "
-				  "shapes");
+		argp_error(state,
+			   "--trials: not allowed with --send-only, --replay, --impair, --json or "
+			   "shapes");
 }
 
 static void check_follow(struct argp_state *state, const struct options *o) {
@@ -245,8 +246,9 @@ static void check_follow(struct argp_state *state, const struct options *o) {
 		return;
 	if (o->trials || o->send_only || o->replay != NULL || o->flows != 0 ||
 	    impair_any(&o->impair))
-		argp_error(state, "--follow: not with --trials, --send-only, --replay, --flows or "
-				  "--impair");
+		argp_error(state,
+			   "--follow: not allowed with --trials, --send-only, --replay, --flows or "
+			   "--impair");
 }
 
 /* Impairments of packets in flight are predicted only for modems that do not request bandwidth. */
@@ -264,7 +266,9 @@ static void check_grants(struct argp_state *state, const struct options *o) {
 	if (o->upstream_rate == 0)
 		argp_error(state, "--grants: scheduled needs an --upstream-rate other than max");
 	if (o->trials || o->follow != NULL || o->send_only)
-		argp_error(state, "--grants: scheduled not with --trials, --follow or --send-only");
+		argp_error(
+			state,
+			"--grants scheduled: not allowed with --trials, --follow or --send-only");
 	if (impair_any_of(&o->impair, IMPAIR_PACKET) || impair_any_of(&o->impair, IMPAIR_BURST) ||
 	    impair_any_of(&o->impair, IMPAIR_FRAME))
 		argp_error(state, "--impair: impairments of packets, bursts and frames need "
@@ -279,8 +283,7 @@ static void option_check(struct argp_state *state, struct options *o) {
 	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
-		argp_error(state, "--permit-share, --classify-share: found a sum above 100%%, "
-				  "allowed: up to 100%%");
+		argp_error(state, "--permit-share, --classify-share: the sum is above 100%%");
 	check_replay(state, o);
 	check_trials(state, o);
 	check_follow(state, o);

@@ -25,22 +25,21 @@ static bool share_parse(struct options *o, char *error) {
 	if (o->upstream_share < 0)
 		return true;
 	if (o->upstream_rate_given)
-		return rates_complain(error, "--upstream-share, --upstream-rate: found both, "
-					     "allowed: one of them");
+		return rates_complain(error, "--upstream-share: not allowed with --upstream-rate");
 	if (o->no_downstream)
 		return rates_complain(error,
-				      "--upstream-share: found with --no-downstream, allowed: "
-				      "--upstream-rate instead");
+				      "--upstream-share: not allowed with --no-downstream; use "
+				      "--upstream-rate");
 	if (o->rate == 0)
 		return rates_complain(error,
-				      "--upstream-share: found --rate max, allowed: a rate that it "
-				      "can be a share of; or --upstream-rate");
+				      "--upstream-share: not allowed with --rate max; give a rate, "
+				      "or use --upstream-rate");
 	if (rate > PACING_RATE_MAX)
-		return rates_complain(error, "--upstream-share: allowed: up to 1 Tbps upstream");
+		return rates_complain(error, "--upstream-share: more than 1 Tbps upstream");
 	o->upstream = rate >= 1;
 	o->upstream_rate = (uint64_t)(rate + 0.5);
 	return o->upstream || o->upstream_share == 0 ||
-	       rates_complain(error, "--upstream-share: allowed: 1 bps and more upstream");
+	       rates_complain(error, "--upstream-share: less than 1 bps upstream");
 }
 
 static bool shape_parse(const struct options *o, const char *option, const char *text,
@@ -51,9 +50,8 @@ static bool shape_parse(const struct options *o, const char *option, const char 
 					  : "rate";
 
 	if (rate == 0 && strcmp(text, "constant") != 0) {
-		snprintf(error, OPTIONS_RATES_ERROR,
-			 "--%s: found --%s max, allowed: a rate that shares can be of", option,
-			 rate_option);
+		snprintf(error, OPTIONS_RATES_ERROR, "--%s: not allowed with --%s max; give a rate",
+			 option, rate_option);
 		return false;
 	}
 	if (shape_read(out, text, rate, (double)o->duration * 1e-9, wrong))
@@ -75,8 +73,8 @@ bool options_rates(struct options *o, char *error) {
 	if (o->upstream_shape_text == NULL)
 		return o->shape.count == 0 || !o->upstream || o->upstream_rate > 0 ||
 		       rates_complain(error,
-				      "--shape: found --upstream-rate max, allowed: a rate that "
-				      "shares can be of; or --upstream-shape constant");
+				      "--shape: not allowed with --upstream-rate max; give a rate, "
+				      "or --upstream-shape constant");
 	if (!o->upstream)
 		return rates_complain(error, "--upstream-shape: nothing is sent upstream without "
 					     "--upstream-rate or --upstream-share");

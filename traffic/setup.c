@@ -26,8 +26,8 @@ static bool memif_buffer_fits(const char *device, const char *option, const char
 	    (size == NULL ? MEMIF_BUFFER : strtoul(size + 6, NULL, 10)) >= needed)
 		return true;
 	fprintf(stderr,
-		"vcmts-traffic: --%s: found memif buffers smaller than %s, allowed: bsize=%lu "
-		"or more\n",
+		"vcmts-traffic: --%s: memif buffers are smaller than %s; needed: bsize=%lu or "
+		"more\n",
 		option, frame, needed);
 	return false;
 }
@@ -86,8 +86,8 @@ static bool upstreams_find(struct setup *s) {
 		missing = fault != NULL ? fault : missing;
 	}
 	if (!any && !s->options.trials)
-		fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: found no %s\n",
-			s->options.config, missing);
+		fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: no %s\n", s->options.config,
+			missing);
 	return any;
 }
 

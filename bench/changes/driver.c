@@ -69,8 +69,8 @@ static bool is_suitable(const struct bed *b) {
 
 	if (sg->filter_group_count == 0) {
 		fprintf(stderr,
-			"service group %u: found no filter groups, allowed: at least one, as its "
-			"rules change\n",
+			"service group %u: no filter group, needed: at least one, as its rules "
+			"change\n",
 			sg->id);
 		return false;
 	}
@@ -78,8 +78,8 @@ static bool is_suitable(const struct bed *b) {
 		if (spare(b, s)->security.has_next_key && !spare(b, s)->security.use_next_key)
 			continue;
 		fprintf(stderr,
-			"service group %u: found no unused next_key of a modem, allowed: one for "
-			"each of the last %d modems, as their keys roll\n",
+			"service group %u: a modem has no unused next_key, needed: one for each of "
+			"the last %d modems, as their keys roll\n",
 			sg->id, BED_SPARES - ADDED);
 		return false;
 	}

@@ -51,7 +51,7 @@ int layout_make(struct layout *l, const struct server_config *config) {
 		if (group_assign(l, &l->groups[g], &config->groups[g]))
 			continue;
 		log_error("config", LOG_NO_FIELDS,
-			  "service group %u: threads: found one core too many, allowed: %d",
+			  "service group %u: threads: more than %d cores of all groups",
 			  config->groups[g].id, PLATFORM_MAX_WORKERS);
 		return -1;
 	}

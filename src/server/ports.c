@@ -51,7 +51,7 @@ static unsigned port_append(struct server_ports *p, size_t group, enum device_ro
 }
 
 static int refuse_two_roles(const char *text) {
-	log_error("port", LOG_NO_FIELDS, "found one device, %.*s, for two ports, allowed: one each",
+	log_error("port", LOG_NO_FIELDS, "two ports have the device %.*s; give each its own",
 		  (int)strcspn(text, ","), text);
 	return -1;
 }
@@ -64,8 +64,7 @@ static int port_of_device(struct server_ports *p, size_t group, enum device_role
 			return p->list[i].role == role ? (int)i : refuse_two_roles(device);
 	}
 	if (p->count == PLATFORM_MAX_DEVICES) {
-		log_error("port", LOG_NO_FIELDS,
-			  "found more than %u devices, allowed: %u in one process", p->count,
+		log_error("port", LOG_NO_FIELDS, "more than %u devices in one process",
 			  PLATFORM_MAX_DEVICES);
 		return -1;
 	}

@@ -95,10 +95,9 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 		if (plain != 0 && (t->with_mac & bit) == 0) {
 			share_key_text(&c->added.list[i], text);
 			snprintf(why, LIVE_LINE,
-				 "found %s, which service group %u has on port %s, allowed: "
-				 "another value, another VLAN, or this value in a later "
-				 "change, after the other group has lost it",
-				 text, groups[__builtin_ctzll(plain)]->id, c->share->name);
+				 "service group %u has %s on port %s; use another value or VLAN, "
+				 "or first take it from that group in a change of its own",
+				 groups[__builtin_ctzll(plain)]->id, text, c->share->name);
 			return false;
 		}
 		if ((have & bit) == 0)

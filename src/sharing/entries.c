@@ -77,10 +77,10 @@ static enum added refuse(const struct filler *f, const struct share_key *key, un
 
 	share_key_text(key, text);
 	snprintf(f->why, LIVE_LINE,
-		 "port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
-		 "in different VLANs%s%s",
+		 "port %s: service groups %" PRIu32 " and %" PRIu32 " both have %s; "
+		 "give them different VLANs%s%s",
 		 f->port, f->groups[other]->id, f->groups[group]->id, text,
-		 key->kind == SHARE_GROUP_MAC ? "" : ", or if each has its own ",
+		 key->kind == SHARE_GROUP_MAC ? "" : ", or each its own ",
 		 key->kind == SHARE_GROUP_MAC ? "" : side);
 	return NOT_ADDED;
 }

@@ -35,8 +35,8 @@ static bool capture_reserve(struct loader *l, uint32_t size) {
 
 	if (r->count == CAPTURE_PACKETS_MAX || r->bytes_used + size > CAPTURE_BYTES_MAX) {
 		fprintf(stderr,
-			"%s: found more, allowed: %u packets and %.0f GB to replay; editcap "
-			"-r selects a part of a capture\n",
+			"%s: more than %u packets or %.0f GB to replay; editcap -r selects a part "
+			"of a capture\n",
 			l->name, CAPTURE_PACKETS_MAX, CAPTURE_BYTES_MAX / 1073741824.0);
 		return false;
 	}

@@ -78,11 +78,10 @@ static bool lines_read_all(FILE *in, const char *path, lines_record *record, voi
 				return false;
 			break;
 		case NEXT_ZERO:
-			snprintf(error, LINES_ERROR, "%s: found a zero byte, allowed: text", where);
+			snprintf(error, LINES_ERROR, "%s: a zero byte; needed: text", where);
 			return false;
 		case NEXT_LONG:
-			snprintf(error, LINES_ERROR,
-				 "%s: found a longer line, allowed: up to %d bytes", where,
+			snprintf(error, LINES_ERROR, "%s: a line of more than %d bytes", where,
 				 LINES_MAX_SIZE);
 			return false;
 		}

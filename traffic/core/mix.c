@@ -99,7 +99,7 @@ static const char *mix_check(const struct mix *m) {
 }
 
 static int mix_complain(char *error, size_t size, const char *text, const char *allowed) {
-	snprintf(error, size, "%.80s: allowed: %s", text, allowed);
+	snprintf(error, size, "found \"%.80s\", allowed: %s", text, allowed);
 	return -1;
 }
 

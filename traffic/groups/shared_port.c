@@ -85,8 +85,8 @@ static int key_add(void *context, const void *key, const char *what) {
 		if (other == n->group)
 			return 0;
 		fprintf(stderr,
-			"traffic: service groups %u and %u: found %s of both on one %s port, "
-			"allowed: different values, or different VLANs\n",
+			"traffic: service groups %u and %u have the same %s on one %s port; give "
+			"them different values or VLANs\n",
 			n->all[other].id, n->all[n->group].id, what, s->side->name);
 		return -1;
 	}

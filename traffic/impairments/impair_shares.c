@@ -78,7 +78,8 @@ static bool sums_fit(const struct impair_shares *s) {
 }
 
 static bool unknown(const char *name, size_t length, char *error, size_t size) {
-	int used = snprintf(error, size, "found \"%.*s\", allowed:", (int)length, name);
+	int used =
+		snprintf(error, size, "unknown impairment \"%.*s\"; allowed:", (int)length, name);
 
 	for (int i = 0; i < IMPAIRMENTS && used >= 0 && (size_t)used < size; i++)
 		used += snprintf(error + used, size - (size_t)used, "%s %s", i > 0 ? "," : "",
@@ -97,7 +98,7 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 		if (kind == IMPAIRMENTS)
 			return unknown(p, length, error, size);
 		if (given[kind]) {
-			snprintf(error, size, "%s: found twice, allowed: once", kinds[kind].name);
+			snprintf(error, size, "%s: given twice", kinds[kind].name);
 			return false;
 		}
 		given[kind] = true;

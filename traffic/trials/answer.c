@@ -43,9 +43,7 @@ int answers_serve(struct line_reader *reader, json_t *ready, answer_fn answer, v
 
 		switch (line_reader_next(reader, &line, &size)) {
 		case LINE_END: return 0;
-		case LINE_TOO_LONG:
-			said = answer_refusal("found a longer line, allowed: up to 65536 bytes");
-			break;
+		case LINE_TOO_LONG: said = answer_refusal("a line of more than 65536 bytes"); break;
 		case LINE_READ: said = answer(context, line, size); break;
 		}
 		if (answer_write(said, out) != 0)

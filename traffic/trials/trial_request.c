@@ -163,7 +163,7 @@ static bool read_key(struct reader *r, const char *name, const json_t *value) {
 			return keys[k].read(r, name, value);
 	}
 	return refuse(r,
-		      "found the key \"%.40s\", allowed: seconds, rate, upstream_rate, mix, "
+		      "unknown key \"%.40s\"; allowed: seconds, rate, upstream_rate, mix, "
 		      "upstream_mix, latency, prove, shape, drop",
 		      name);
 }
@@ -190,7 +190,7 @@ static bool shape_make(struct reader *r) {
 	if (r->shape == NULL)
 		return true;
 	if (rate == 0 || (load->upstream && load->upstream_rate == 0))
-		return refuse(r, "shape: found the rate \"max\", allowed: bits per second");
+		return refuse(r, "shape: not allowed with the rate \"max\"");
 	if (!shape_read(&r->out->shape, r->shape, rate, (double)r->out->duration_ns / NS, error))
 		return refuse(r, "shape: %s", error);
 	load->shape = &r->out->shape;
@@ -201,7 +201,7 @@ static bool check(struct reader *r) {
 	const struct traffic_load *load = &r->out->load;
 
 	if (r->out->duration_ns == 0)
-		return refuse(r, "found no seconds, allowed: 0.001 to 86400");
+		return refuse(r, "seconds: missing; needed: 0.001 to 86400");
 	if (!load->downstream && !load->upstream)
 		return refuse(r,
 			      "rate, upstream_rate: found 0 and 0, allowed: one of them above 0");
@@ -213,8 +213,7 @@ static bool request_read(struct reader *r, json_t *source) {
 	json_t *value;
 
 	if (!json_is_object(source))
-		return refuse(r,
-			      "found no JSON object, allowed: {\"seconds\": 1, \"rate\": 4e9, ..}");
+		return refuse(r, "not a JSON object such as {\"seconds\": 1, \"rate\": 4e9}");
 	if (!defaults(r))
 		return false;
 	json_object_foreach(source, name, value) {

@@ -98,9 +98,9 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 			"packets of an earlier trial are still pending at the R-PHY port; is the "
 			"data plane running?");
 	if (!trial.begun)
-		return answer_refusal(
-			"mix, upstream_mix: found a size that no modem's addresses allow, "
-			"allowed: 64 and more for IPv4, 84 and more for IPv6");
+		return answer_refusal("mix, upstream_mix: no modem can have packets of such a "
+				      "size; needed: 64 bytes "
+				      "and more for IPv4, 84 and more for IPv6");
 	return answer_of(t, request, &trial);
 }
 

@@ -64,12 +64,13 @@ static const char *item_fault(const json_t *item, uint64_t *at) {
 	size_t known = 2 + (params != NULL);
 
 	if (time == NULL || !units_parse_duration(time, at))
-		return "at: allowed: a time such as \"12.5ms\"";
+		return "at: needed: a time such as \"12.5ms\"";
 	if (method == NULL || !has_method(&rpc, method))
-		return "method: allowed: one of the control socket's (docs/control.md)";
+		return "method: no such method; `vcmts control` lists them";
 	if (params != NULL && !json_is_object(params))
-		return "params: allowed: an object";
-	return json_object_size(item) == known ? NULL : "allowed: at, method and params";
+		return "params: not an object";
+	return json_object_size(item) == known ? NULL
+					       : "unknown key; allowed: at, method and params";
 }
 
 static int item_parse(struct replay_changes *c, const char *path, size_t index, json_t *item) {
@@ -97,12 +98,12 @@ int replay_changes_read(struct replay_changes *c, const char *path) {
 	int ret = 0;
 
 	if (all == NULL) {
-		fprintf(stderr, "%s:%d: found no JSON: %s\n", path, error.line > 0 ? error.line : 1,
+		fprintf(stderr, "%s:%d: invalid JSON: %s\n", path, error.line > 0 ? error.line : 1,
 			json_fault(&error, fault));
 		return -1;
 	}
 	if (!json_is_array(all)) {
-		fprintf(stderr, "%s: found no list, allowed: [{\"at\", \"method\", \"params\"}]\n",
+		fprintf(stderr, "%s: not a list such as [{\"at\", \"method\", \"params\"}]\n",
 			path);
 		ret = -1;
 	}

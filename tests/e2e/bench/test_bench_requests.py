@@ -83,11 +83,11 @@ INVALID = [
     (json.dumps(SHORT | {"seconds": 0.001}), "seconds: found 0.001, allowed: 0.01 to 600"),
     (json.dumps(SHORT | {"seconds": "long"}), "no request"),
     (json.dumps(SHORT | {"direction": "up"}), "allowed: downstream, upstream"),
-    (json.dumps(SHORT | {"mix": "9"}), "mix: 9"),
+    (json.dumps(SHORT | {"mix": "9"}), 'mix: found "9"'),
     ('{"seconds": 1, "seconds": 1}', "no request"),
-    (json.dumps(SHORT | {"mix": "x" + 45 * "é"}, ensure_ascii=False), "mix: x???"),
+    (json.dumps(SHORT | {"mix": "x" + 45 * "é"}, ensure_ascii=False), 'mix: found "x???'),
     (json.dumps(SHORT | {100 * "é": 1}, ensure_ascii=False), "no request"),
-    ("x" * 70000, "found a longer line"),
+    ("x" * 70000, "a line of more than 65536 bytes"),
 ]
 
 

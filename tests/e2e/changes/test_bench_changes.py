@@ -79,7 +79,7 @@ def test_longer_keys_roll(tmp_path: Path) -> None:
         ),
         (
             ("--cipher", "none"),
-            "service group 1: found no unused next_key of a modem, allowed: one for each of the "
+            "service group 1: a modem has no unused next_key, needed: one for each of the "
             "last 4 modems, as their keys roll\n",
         ),
     ],
@@ -114,7 +114,7 @@ def test_group_without_filter_groups_is_refused(tmp_path: Path) -> None:
     with start(tmp_path / "config.yaml", text, "--runs", "1", "--rate", "100") as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "found no filter groups, allowed: at least one, as its rules change\n" in errors
+    assert "no filter group, needed: at least one, as its rules change\n" in errors
 
 
 @pytest.mark.run

@@ -41,22 +41,25 @@ def write_changes(folder: Path, text: str) -> Path:
 
 INVALID_FILES = {
     "not JSON": ("[{", ":1: "),
-    "not a list": ("{}", ": found no list, allowed: "),
-    "without a time": (json.dumps([REMOVE]), ": [0]: at: allowed: a time"),
-    "a number": (json.dumps([REMOVE | {"at": 5}]), ": [0]: at: allowed: a time"),
-    "a negative time": (json.dumps([REMOVE | {"at": "-1 ms"}]), ": [0]: at: allowed: a time"),
-    "without a method": ('[{"at": "1 ms"}]', ": [0]: method: allowed: "),
+    "not a list": ("{}", ": not a list such as "),
+    "without a time": (json.dumps([REMOVE]), ": [0]: at: needed: a time"),
+    "a number": (json.dumps([REMOVE | {"at": 5}]), ": [0]: at: needed: a time"),
+    "a negative time": (json.dumps([REMOVE | {"at": "-1 ms"}]), ": [0]: at: needed: a time"),
+    "without a method": ('[{"at": "1 ms"}]', ": [0]: method: no such method"),
     "an unknown method": (
         json.dumps([REMOVE | {"at": "1 s"}, {"at": "1 s", "method": "modem.ad"}]),
-        ": [1]: method: allowed: ",
+        ": [1]: method: no such method",
     ),
     "params is a list": (
         '[{"at": "1 s", "method": "group.list", "params": []}]',
-        ": [0]: params: allowed: an object",
+        ": [0]: params: not an object",
     ),
-    "an unknown key": ('[{"at": "1 s", "method": "group.list", "id": 1}]', ": [0]: allowed: at, "),
+    "an unknown key": (
+        '[{"at": "1 s", "method": "group.list", "id": 1}]',
+        ": [0]: unknown key; allowed: at, ",
+    ),
     "a key twice": ('[{"at": "1 s", "at": "2 s", "method": "group.list"}]', ":1: "),
-    "not an object": ("[7]", ": [0]: at: allowed: "),
+    "not an object": ("[7]", ": [0]: at: needed: "),
 }
 
 

@@ -78,7 +78,7 @@ def test_failed_start_leaves_no_eal_folder(device: str, tmp_path: Path) -> None:
 )
 def test_one_device_for_two_ports_is_rejected(network: str, rphy: str) -> None:
     devices = ("--network", network, "--rphy", rphy)
-    message = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
+    message = f"two ports have the device {rphy.split(',')[0]}; give each its own"
     done = vcmtsd("run", "--config", SMALL, *devices)
     assert done.status == 2 and done.messages == [f"vcmtsd: {message}"]
     done = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))

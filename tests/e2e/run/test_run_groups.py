@@ -73,7 +73,7 @@ def conflict(*arguments: str | Path) -> str:
     """Runs vcmtsd with equal groups: it reports a conflict with positions in both files."""
     done = vcmtsd(*arguments)
     assert done.status == 2
-    form = r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
+    form = r"\S+:\d+: .*: duplicate .*, first in service group 4 at .*, such groups need another "
     assert re.match(form, done.messages[0]), done.messages[0]
     return "\n".join(done.messages)
 
@@ -82,7 +82,7 @@ def test_equal_groups_on_one_device_conflict(tmp_path: Path) -> None:
     config = write_config(tmp_path)
     rphy = ("--rphy", "net_null1{group}")
     message = conflict("run", "--config", config, "--network", "net_null0", *rphy)
-    assert ".addresses[0]: found " in message and "session: found" not in message
+    assert ".addresses[0]: duplicate address " in message and "session: dup" not in message
 
 
 def test_replay_of_equal_groups_conflicts(tmp_path: Path) -> None:
@@ -90,5 +90,5 @@ def test_replay_of_equal_groups_conflicts(tmp_path: Path) -> None:
     config = write_config(tmp_path)
     write_pcap(tmp_path / "in.pcap", [])
     files = ("--network-in", tmp_path / "in.pcap", "--rphy-out", tmp_path / "out.pcap")
-    assert "session: found " in conflict("replay", "--config", config, *files)
+    assert "session: duplicate session " in conflict("replay", "--config", config, *files)
     assert not (tmp_path / "out.pcap").exists()

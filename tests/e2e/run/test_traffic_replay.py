@@ -194,7 +194,7 @@ def test_invalid_captures_start_nothing(tmp_path: Path) -> None:
     write_capture(capture_path)
     write_pcap(empty, [])
     text.write_text("no capture")
-    check_rejected("found with --traffic", "--replay", capture_path, "--traffic", "imix")
+    check_rejected("not allowed with --traffic", "--replay", capture_path, "--traffic", "imix")
     check_rejected("no packet can be replayed", "--replay", empty)
     check_rejected("text: ", "--replay", text)
     for link, name in ((113, "LINUX_SLL"), (9999, "link type 9999")):

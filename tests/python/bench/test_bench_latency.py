@@ -135,7 +135,7 @@ def test_trials_of_a_load_are_merged(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--point", "banana"), "vcmts: --point: banana: allowed"),
+        (("--point", "banana"), 'vcmts: --point: found "banana", allowed'),
         (("--load", "0"), "--load: found 0, allowed: 0.1 to 150"),
         (("--attempts", "0"), "--attempts: found 0, allowed: 1 to 1000"),
         (("--trial-seconds", "-1"), "--trial-seconds: found -1"),

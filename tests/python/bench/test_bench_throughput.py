@@ -136,8 +136,8 @@ def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--point", "banana"), "vcmts: --point: banana: allowed"),
-        (("--upstream-mix", "banana"), "banana: allowed"),
+        (("--point", "banana"), 'vcmts: --point: found "banana", allowed'),
+        (("--upstream-mix", "banana"), 'found "banana", allowed'),
         (("--trial-seconds", "0"), "--trial-seconds: found 0, allowed: 0.01 to 86400"),
         (("--resolution", "2"), "--resolution: found 2, allowed: 0.0001 to 0.5"),
         (("--accepted-loss", "-1"), "--accepted-loss: found -1, allowed: 0 to 0.5"),

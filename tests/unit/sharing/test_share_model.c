@@ -159,8 +159,8 @@ static void test_configuration(enum share_side side) {
 	if (share_model_conflicts(rig, side)) {
 		assert_null(share_table_create("test", side, rig->list, rig->count, why));
 		/* the message proposes MAC addresses, unless these are the conflict */
-		assert_int_equal(strstr(why, ", or if each has its own ") != NULL,
-				 strstr(why, "found MAC address 02:00:") == NULL);
+		assert_int_equal(strstr(why, ", or each its own ") != NULL,
+				 strstr(why, "have MAC address 02:00:") == NULL);
 		conflicts++;
 		return;
 	}

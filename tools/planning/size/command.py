@@ -322,7 +322,9 @@ def parse_question(arguments: argparse.Namespace) -> tuple[Question, str]:
     machines: list[str] = arguments.machine or [DEFAULT_MACHINE]
     shipped = [name for name in machines if name.startswith(size_published.PREFIX)]
     if shipped and len(machines) > 1:
-        raise MistakeError("--machine: allowed: one published profile, or files of one machine")
+        raise MistakeError(
+            "--machine: several machines; needed: one published profile, or files of one machine"
+        )
     if shipped:
         return _published(arguments, shipped[0])
     files = size_files.read(machines)

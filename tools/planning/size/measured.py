@@ -39,7 +39,7 @@ def mix_shares(mix: str) -> list[tuple[float, float]] | None:
     total = sum(share for _, share in shares)
     if total <= 0 or not all(64 <= size <= 9000 for size, _ in shares):
         raise MistakeError(
-            f"mix {mix}: allowed: sizes of 64 to 9000 bytes, total of shares above 0"
+            f"mix: found {mix!r}, allowed: sizes of 64 to 9000 bytes, total of shares above 0"
         )
     return [(size, share / total) for size, share in shares]
 

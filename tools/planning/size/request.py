@@ -137,7 +137,7 @@ def from_option(text: str, common: Groups) -> list[Groups]:
         return [parse_groups(given, common, f"--groups {text}")]
     path = Path(text)
     if path.suffix not in (".yaml", ".yml", ".json"):
-        raise MistakeError(f"--groups {text}: allowed: {FORM}, or a file .yaml or .json")
+        raise MistakeError(f"--groups: found {text!r}, allowed: {FORM}, or a file .yaml or .json")
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:

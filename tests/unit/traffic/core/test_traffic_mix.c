@@ -156,8 +156,8 @@ TEST(mix_file_errors_name_the_line) {
 		{"# none\n\n84:0\n", ":3: found \"84:0\", allowed: a whole number of 1..10000"},
 		{"84:15%\n", ":1: found \"84:15%\", allowed: a size and a weight"},
 		{"banana\n", ":1: found \"banana\", allowed: a size and a weight"},
-		{"", ": allowed: a size and a weight"},
-		{"84:6000\n85:6000\n", ": allowed: weights that add up"},
+		{"", "\", allowed: a size and a weight"},
+		{"84:6000\n85:6000\n", "\", allowed: weights that add up"},
 	};
 	struct mix m;
 	char name[32];
@@ -182,7 +182,7 @@ TEST(long_and_binary_lines_are_rejected) {
 	assert_int_equal(m.count, 2);
 	memcpy(text + 5 + LINES_MAX_SIZE, " \n", 3);
 	assert_int_equal(parse_file(text, &m, name), -1);
-	assert_non_null(strstr(error, ":2: found a longer line, allowed: up to 4096 bytes"));
+	assert_non_null(strstr(error, ":2: a line of more than 4096 bytes"));
 	assert_int_equal(parse("@/dev/zero", &m), -1);
-	assert_string_equal(error, "/dev/zero:1: found a zero byte, allowed: text");
+	assert_string_equal(error, "/dev/zero:1: a zero byte; needed: text");
 }
