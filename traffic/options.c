@@ -236,9 +236,8 @@ static void check_trials(struct argp_state *state, const struct options *o) {
 		return;
 	if (o->send_only || o->replay != NULL || impair_any(&o->impair) || o->json != NULL ||
 	    o->shape_text != NULL || o->upstream_shape_text != NULL)
-		argp_error(state,
-			   "--trials: not allowed with --send-only, --replay, --impair, --json or "
-			   "shapes");
+		argp_error(state, "--trials: not allowed with --send-only, --replay, "
+				  "--impair, --json or shapes");
 }
 
 static void check_follow(struct argp_state *state, const struct options *o) {
@@ -246,9 +245,8 @@ static void check_follow(struct argp_state *state, const struct options *o) {
 		return;
 	if (o->trials || o->send_only || o->replay != NULL || o->flows != 0 ||
 	    impair_any(&o->impair))
-		argp_error(state,
-			   "--follow: not allowed with --trials, --send-only, --replay, --flows or "
-			   "--impair");
+		argp_error(state, "--follow: not allowed with --trials, --send-only, "
+				  "--replay, --flows or --impair");
 }
 
 /* Impairments of packets in flight are predicted only for modems that do not request bandwidth. */

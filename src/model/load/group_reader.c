@@ -5,6 +5,7 @@
 
 #include "model/check/check.h"
 #include "model/keys/keys.h"
+#include "model/load/reports.h"
 
 #define LONGEST_NAME 64
 #define NAME_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

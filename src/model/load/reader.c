@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "model/cores.h"
+#include "model/load/reports.h"
 #include "model/units.h"
-#include "platform/secret/secret_text.h"
-
-#define TEXT_SIZE 512
 
 static void reader_read_value(struct reader *reader, const struct key *key, struct node *node,
 			      void *object, const struct path *path);
@@ -150,33 +148,6 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	}
 }
 
-static void describe_collection(const struct node *value, char *text, size_t size) {
-	const char *kind = value->type == NODE_LIST ? "list" : "map";
-
-	if (value->length == 0)
-		snprintf(text, size, "an empty %s", kind);
-	else
-		snprintf(text, size, "a %s of %u", kind, value->length);
-}
-
-void reader_refuse(struct reader *reader, struct node *node, const struct path *path,
-		   const struct key *key) {
-	char found[TEXT_SIZE], allowed[TEXT_SIZE];
-	struct node *value = node_resolve(node);
-
-	value->bad = true;
-	key_describe(key, allowed, sizeof(allowed));
-	if (value->type == NODE_SCALAR && value->length == 0) {
-		errors_say(reader->errors, node->line, path, "no value; needed: %s", allowed);
-		return;
-	}
-	if (value->type == NODE_SCALAR)
-		key_describe_found(key, value->text, value->length, found, sizeof(found));
-	else
-		describe_collection(value, found, sizeof(found));
-	errors_add(reader->errors, node->line, path, found, allowed);
-}
-
 static void stop_without_memory(struct reader *reader) {
 	if (!reader->stopped)
 		errors_add_no_memory(reader->errors);
@@ -192,38 +163,6 @@ static void read_default(struct reader *reader, const struct key *key, void *obj
 		reader_read(reader, key->keys, &nothing, (char *)object + key->offset);
 	else if (key->fallback != NULL && !parse_scalar(reader, key, key->fallback, object))
 		stop_without_memory(reader);
-}
-
-static void report_missing(struct reader *reader, const struct node *map, const struct path *up,
-			   const struct key *key) {
-	struct path path = {.up = up, .key = key->name};
-	char needed[TEXT_SIZE];
-
-	key_describe(key, needed, sizeof(needed));
-	errors_add_missing(reader->errors, map->line, &path, needed);
-}
-
-static void report_unknown(struct reader *reader, struct node *name, const struct path *up,
-			   const struct key *keys) {
-	const struct node *word = node_resolve(name);
-	char quoted[TEXT_SIZE], known[2 * TEXT_SIZE];
-	const char *nearest;
-
-	if (word->type != NODE_SCALAR) {
-		errors_say(reader->errors, name->line, up, "a list or map is the name of a key");
-		return;
-	}
-	if (keys_have_secrets(keys) && word->length >= SECRET_MIN_LENGTH) {
-		snprintf(quoted, sizeof(quoted), "of %u characters", word->length);
-		nearest = NULL;
-	} else {
-		errors_quote(word->text, word->length, quoted, sizeof(quoted));
-		nearest = keys_nearest(keys, word->text);
-	}
-	keys_list(keys, known, sizeof(known));
-	errors_say(reader->errors, name->line, up, "unknown key %s; %s%s%s", quoted,
-		   nearest != NULL ? "did you mean \"" : "allowed: ",
-		   nearest != NULL ? nearest : known, nearest != NULL ? "\"?" : "");
 }
 
 static const struct key *find_key(const struct key *keys, struct node *name) {
@@ -245,14 +184,6 @@ static uint32_t first_line(const struct key *keys, const struct node *map, const
 	return name->line;
 }
 
-void reader_report_repeated(struct errors *errors, uint32_t line, const struct path *up,
-			    const char *key, uint32_t first) {
-	char what[TEXT_SIZE];
-
-	snprintf(what, sizeof(what), "key \"%s\"", key);
-	errors_add_duplicate(errors, line, up, what, first);
-}
-
 /* The key of this name; NULL, after a report, if it is unknown or repeated. */
 static const struct key *read_name(struct reader *reader, const struct key *keys, struct node *map,
 				   struct node *name, uint64_t *given, const struct path *up) {
@@ -260,7 +191,7 @@ static const struct key *read_name(struct reader *reader, const struct key *keys
 	uint64_t bit;
 
 	if (key == NULL) {
-		report_unknown(reader, name, up, keys);
+		reader_report_unknown(reader, name, up, keys);
 		return NULL;
 	}
 	bit = UINT64_C(1) << (key - keys);
@@ -315,7 +246,7 @@ static void read_map(struct reader *reader, const struct key *keys, struct node 
 		if ((given & UINT64_C(1) << (key - keys)) != 0)
 			continue;
 		if (key->required)
-			report_missing(reader, map, up, key);
+			reader_report_missing(reader, map, up, key);
 		else
 			read_default(reader, key, object);
 	}

@@ -35,11 +35,3 @@ void reader_check_names(struct reader *reader, const struct key *keys, struct no
 /* Reads the value of one key like reader_read(); `up` is the path of its map. */
 void reader_read_one(struct reader *reader, const struct key *key, struct node *value, void *object,
 		     const struct path *up);
-
-/* Reports that the map at `up` has `key` a second time at `line`. */
-void reader_report_repeated(struct errors *errors, uint32_t line, const struct path *up,
-			    const char *key, uint32_t first);
-
-/* Reports that `key` does not allow the value of `node`, and marks the node as bad. */
-void reader_refuse(struct reader *reader, struct node *node, const struct path *path,
-		   const struct key *key);

@@ -11,6 +11,7 @@
 #include "model/layouts.h"
 #include "model/load/group_reader.h"
 #include "model/load/loader.h"
+#include "model/load/reports.h"
 #include "model/server/merge.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"

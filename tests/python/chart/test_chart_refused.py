@@ -99,7 +99,8 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
     *(
         (
             groups(*inline("elm.yaml", "elm.yaml"), mode=mode),
-            "serviceGroups[1].file: duplicate file elm.yaml, as another group or secrets.files has it",
+            "serviceGroups[1].file: duplicate file elm.yaml, as another group or secrets.files "
+            "has it",
         )
         for mode in ("shared", "separate")
     ),
