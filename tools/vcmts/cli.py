@@ -42,6 +42,7 @@ COMMANDS = {
     "monitor": "start a Prometheus that scrapes the vcmtsd of this machine, with graphs and alerts",
     "pod": "first process of a container: writes the configuration, runs vcmtsd, drains it",
     "control": "send requests to the control socket of a running data plane",
+    "shell": "show and change a running data plane at a prompt with completion",
     "help": "show the manual page of a command",
     "completion": "print a script that completes commands and options in bash, zsh or fish",
 }

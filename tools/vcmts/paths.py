@@ -86,7 +86,8 @@ def install_hint(what: str, debian: str = "") -> str:
 
 def missing_package(module: str | None, what: str) -> str:
     """The message for a missing Python module. `what`: its set of devtools/install-deps."""
-    return f"Python package {module} is missing; {install_hint(what, f'python3-{module}')}"
+    debian = f"python3-{str(module).replace('_', '-')}"
+    return f"Python package {module} is missing; {install_hint(what, debian)}"
 
 
 def notify(text: str) -> None:
