@@ -108,7 +108,7 @@ def test_pages_are_joined(path: Path) -> None:
         (("set", "modem", MAC, "cpe_limit=many"), 1, "cpe_limit"),
         (("show", "flow", "x"), 2, "id"),
         (("show", "flow"), 2, "show flow ID: add id"),
-        (("shwo",), 2, 'did you mean "show"?'),
+        (("shov",), 2, 'did you mean "show"?'),
     ],
 )
 def test_errors_have_a_status(

@@ -14,7 +14,9 @@ from vcmts.manual import programs
 from vcmts.manual.commands import Command, Option, every
 from vcmts.paths import TOOL, MistakeError, program
 
+# REUSE-IgnoreStart
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n# Generated from the help of the programs.\n"
+# REUSE-IgnoreEnd
 
 
 def quoted(text: str) -> str:
