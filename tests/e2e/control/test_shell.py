@@ -44,10 +44,10 @@ def shell(path: Path, *words: str) -> Completed:
     return vcmts("shell", "--socket", path, *words)
 
 
-def script(path: Path, text: str) -> Completed:
+def script(path: Path, text: str, *options: str) -> Completed:
     """Runs the lines of `text` as standard input."""
     done = subprocess.run(
-        [sys.executable, "-m", "vcmts", "shell", "--socket", path],
+        [sys.executable, "-m", "vcmts", "shell", "--socket", path, *options],
         env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
         input=text,
         capture_output=True,
@@ -86,11 +86,19 @@ def test_all_commands_without_arguments_show_something(path: Path) -> None:
         and not any(param["required"] for param in method["params"])
     ]
     assert len(readers) > 9
-    done = vcmts("shell", "--socket", path, "--json", *readers[:1])
-    assert json.loads(done.stdout)["groups"]
+    assert json.loads(shell(path, readers[0], "--json").stdout)["groups"]
     done = script(path, "\n".join(readers))
     assert (done.status, done.stderr) == (0, "")
     assert 'vcmts_worker_rounds_total{worker="0",' in done.stdout
+
+
+def test_json_goes_to_a_file(path: Path, tmp_path: Path) -> None:
+    """One line per answer."""
+    written = tmp_path / "answers.json"
+    done = script(path, "show server\nhelp show flow\nshow flow 1\n", "--json", str(written))
+    assert done.status == 0 and done.stdout.startswith("show flow ID")
+    server, flow = map(json.loads, written.read_text().splitlines())
+    assert server["groups"] and flow["id"] == 1
 
 
 def test_pages_are_joined(path: Path) -> None:
@@ -237,7 +245,10 @@ def test_terminal_completes_words(path: Path, tmp_path: Path) -> None:
         user.type("show modem flows \t")
         for number in range(1, 5):
             user.wait_for_text(f" 02:01:00:00:00:0{number} ")
-        user.enter("02:01:00:00:00:04", "service_flows:")
+        user.type("\x15")  # Ctrl-U removes the line
+        user.wait_for_line("vcmts group 1> ")
+        user.enter("show modem flows 02:01:00:00:00:04", "service_flows:")
+        assert any("max_sustained_rate  100000000" in line for line in user.screen.display)
         user.type("subscribe events\r")
         user.wait_for_text('{"sequence": ')
         user.enter("\x03", "stopped waiting")

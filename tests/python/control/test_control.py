@@ -319,3 +319,12 @@ def test_answer_is_printed_as_tables() -> None:
 def test_missing_cells_are_dashes() -> None:
     lines = show.answer_lines({"list": [{"a": 1}, {"b": 2}]})
     assert list(lines) == ["", "list:", "  a  b", "  1  -", "  -  2"]
+
+
+def test_wide_tables_become_blocks() -> None:
+    """In a terminal, an item of a list that is wider than it has a line per value."""
+    answer = {"id": 1, "flows": [{"id": 1, "rate": "100 Mbps"}, {"id": 2, "rate": "none"}]}
+    narrow = ["  id    1", "  rate  100 Mbps", "  ", "  id    2", "  rate  none"]
+    wide = ["  id  rate", "  1   100 Mbps", "  2   none"]
+    for width, lines in ((14, wide), (13, narrow), (None, wide)):
+        assert list(show.answer_lines(answer, width)) == ["id  1", "", "flows:", *lines]

@@ -34,10 +34,18 @@ def aligned(rows: list[list[str]]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
-def rows_table(rows: list[Json]) -> Iterator[str]:
+def rows_table(rows: list[Json], width: int | None) -> Iterator[str]:
+    """A line per row, or a block of lines per row if a line is wider than `width`."""
     keys = list(dict.fromkeys(key for row in rows for key in row if is_plain(row[key])))
-    if keys:
-        yield from aligned([keys, *([cell(row.get(key, "-")) for key in keys] for row in rows)])
+    if not keys:
+        return
+    lines = list(aligned([keys, *([cell(row.get(key, "-")) for key in keys] for row in rows)]))
+    if width is None or max(map(len, lines)) <= width:
+        yield from lines
+        return
+    for number, row in enumerate(rows):
+        yield from [""] if number else []
+        yield from named_table({key: row[key] for key in keys if key in row})
 
 
 def named_table(values: Json) -> Iterator[str]:
@@ -50,7 +58,7 @@ def with_title(title: str, lines: Iterator[str]) -> Iterator[str]:
         yield from ("", f"{title}:", *(f"  {line}" for line in inside))
 
 
-def nested_lines(key: str, value: Any) -> Iterator[str]:
+def nested_lines(key: str, value: Any, width: int | None) -> Iterator[str]:
     """Tables of a nested value, each with its path as title."""
     if is_counters(value):
         above = {name: number for name, number in value.items() if number}
@@ -58,23 +66,24 @@ def nested_lines(key: str, value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         yield from with_title(key, named_table({k: v for k, v in value.items() if is_plain(v)}))
         for name, one in value.items():
-            yield from () if is_plain(one) else nested_lines(f"{key} {name}", one)
+            yield from () if is_plain(one) else nested_lines(f"{key} {name}", one, width)
     else:
-        yield from with_title(key, rows_table(value))
+        yield from with_title(key, rows_table(value, None if width is None else width - 2))
         for number, row in enumerate(value):
             for name, one in row.items():
                 yield from (
                     ()
                     if is_plain(one)
-                    else nested_lines(f"{key} {row.get('id', number)} {name}", one)
+                    else nested_lines(f"{key} {row.get('id', number)} {name}", one, width)
                 )
 
 
-def answer_lines(answer: Json) -> Iterator[str]:
-    """Formats an answer: scalars first, then nested values."""
+def answer_lines(answer: Json, width: int | None = None) -> Iterator[str]:
+    """Formats an answer: scalars first, then nested values. Tables are at most `width` columns
+    wide, if their items allow it; None: any width."""
     yield from named_table({key: value for key, value in answer.items() if is_plain(value)})
     for key, value in answer.items():
-        yield from () if is_plain(value) else nested_lines(key, value)
+        yield from () if is_plain(value) else nested_lines(key, value, width)
 
 
 def usage(params: list[Json]) -> str:

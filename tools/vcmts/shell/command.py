@@ -18,6 +18,7 @@ from vcmts.paths import TOOL, MistakeError, missing_package, notify
 from vcmts.shell import completion
 from vcmts.shell.session import EndError, Session, described, start
 from vcmts.shell.words import split
+from vcmts.terminal import wrapped
 
 EPILOG = f"""examples:
   {TOOL} shell                          a prompt; Tab completes, `help` lists commands
@@ -43,7 +44,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--socket", metavar="PATH", type=Path, help="control socket (default: the only one)"
     )
-    parser.add_argument("--json", action="store_true", help="print answers as JSON, one per line")
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="write answers as JSON, one per line, to FILE (default: standard output)",
+    )
+
+
+def json_writer(path: str | None) -> Callable[[str], None] | None:
+    """Writes lines to the file of --json, or to standard output for `-`; None without --json."""
+    lines: list[str] = []
+
+    def write(line: str) -> None:
+        lines.append(line)
+        if path == "-":
+            print(line, file=sys.__stdout__, flush=True)
+        else:
+            Path(str(path)).write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+    return None if path is None else write
 
 
 def status_of(error: Exception) -> int:
@@ -56,7 +77,7 @@ def run_line(session: Session, words: tuple[str, ...], where: str = "") -> int:
     """Prints what a line answers. Returns its exit status; `where` begins the error message."""
     try:
         for line in session.run(words):
-            print(line, flush=True)
+            print(wrapped(line, sys.stdout), flush=True)
     except (MistakeError, RefusedError, ClosedError) as error:
         notify(f"{where}{error}")
         return status_of(error)
@@ -144,7 +165,7 @@ def prompt_text(session: Session) -> str:
 def session_for(words: Sequence[str], arguments: argparse.Namespace) -> Session:
     choose = functools.partial(select_socket, arguments.pid, arguments.socket)
     try:
-        return start(choose, as_json=arguments.json)
+        return start(choose, json_writer(arguments.json))
     except MistakeError:
         if words[:1] == ("help",):
             return described(choose)

@@ -2,7 +2,9 @@
 """Does what a line of the shell says."""
 
 import json
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +36,7 @@ class Session:
     choose: Callable[[], Path]  # the control socket; raises MistakeError if there is none
     path: Path  # the socket that answered last
     known: Sequence[Method]
-    as_json: bool = False
+    json_out: Callable[[str], None] | None = None  # gets answers as JSON, instead of run()
     group: int | None = None  # of commands that do not name one
 
     def connect(self) -> Client:
@@ -101,14 +103,14 @@ class Session:
         yield from self.shown(answer)
 
     def shown(self, answer: Json) -> Iterator[str]:
-        if self.as_json:
-            yield json.dumps(answer)
+        if self.json_out is not None:
+            self.json_out(json.dumps(answer))
         elif answer.keys() == {"done", "generation"}:
             yield str(answer["done"])
         elif "samples" in answer:
             yield from map(sample_line, answer["samples"])
         else:
-            yield from answer_lines(answer)
+            yield from answer_lines(answer, columns())
 
     def ask(self, method: str, params: Json) -> Any:
         with self.connect() as client:
@@ -124,6 +126,11 @@ class Session:
 
     def values(self) -> Values:
         return Values(find_sources(self.known), self.try_ask)
+
+
+def columns() -> int | None:
+    """The width of the terminal; None if standard output is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def sample_line(sample: Json) -> str:
@@ -150,11 +157,11 @@ def add_lists(answer: Json, part: Json) -> None:
             answer[key] += value
 
 
-def start(choose: Callable[[], Path], *, as_json: bool = False) -> Session:
+def start(choose: Callable[[], Path], json_out: Callable[[str], None] | None = None) -> Session:
     """A session with the commands that this vcmtsd has. Raises MistakeError without vcmtsd."""
     path = choose()
     with connected(path) as client:
-        return Session(choose, path, methods(client.call(DISCOVER)), as_json)
+        return Session(choose, path, methods(client.call(DISCOVER)), json_out)
 
 
 def described(choose: Callable[[], Path]) -> Session:
