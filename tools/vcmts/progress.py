@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+
+from vcmts.console import out_console
 
 QUIET_SECONDS = 2.0  # before the first line
 LINE_SECONDS = 10.0  # between two lines
@@ -66,7 +67,7 @@ def line_printer(out: TextIO) -> Callable[[Progress], None]:
 def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Progress]:
     """Shows progress during a context: `with progress("bench pipeline", 5) as p: p.advance()`."""
     out = out or sys.stderr
-    console = Console(file=out)
+    console = out_console(out)
     if not console.is_terminal or console.is_dumb_terminal:
         yield Progress(title, total, line_printer(out))
         return
