@@ -2,6 +2,7 @@
 """Settings of all pytest runs: test order, hypothesis limits, SIGINT and garbage collection.
 VCMTS_TEST_SEED sets a random order, and repeats it."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from vcmts import version
+from vcmts.paths import MistakeError
+
 # By default hypothesis fails an example that takes more than 200 ms, or 1 s to generate.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
@@ -19,6 +23,10 @@ settings.load_profile("patient")
 # A shell makes background jobs ignore SIGINT, and programs that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Programs of the same build do not log their version then: tests compare the messages after it.
+with contextlib.suppress(MistakeError):
+    version.first_line()
 
 SEED = os.environ.get("VCMTS_TEST_SEED")
 

@@ -13,13 +13,21 @@ import pytest
 
 from vcmts import cli, options, output, paths, version
 from vcmts.paths import MistakeError
+from vcmts.system import software
+from vcmts.system.files import Files
 
 # Commands that ask a running vcmtsd.
-CLIENTS = ("vcmts capture", "vcmts control", "vcmts telemetry", "vcmts top")
+CLIENTS = (
+    *("vcmts capture", "vcmts control", "vcmts monitor", "vcmts shell", "vcmts telemetry"),
+    "vcmts top",
+)
 PROGRAMS = (
     *("vcmtsd", "vcmts-traffic", "vcmts-impairments", "vcmts-simulate", "vcmts-simulate-upstream"),
     *(f"vcmts-bench{more}" for more in ("", "-changes", "-maps", "-scheduler", "-throughput")),
 )
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -217,7 +225,7 @@ def test_revision_of_an_archive_is_its_commit(tmp_path: Path) -> None:
     script = tmp_path / "devtools" / "revision"
     script.parent.mkdir()
     text = (paths.CHECKOUT / "devtools" / "revision").read_text(encoding="utf-8")
-    script.write_text(text.replace("$Format:%H$", "0123456789abcdef" * 2), encoding="utf-8")
+    script.write_text(text.replace("$Format:%H$", COMMIT), encoding="utf-8")
     script.chmod(0o755)
 
     def revision(**environment: str) -> str:
@@ -226,9 +234,12 @@ def test_revision_of_an_archive_is_its_commit(tmp_path: Path) -> None:
             [script], env=inherited | environment, stdout=subprocess.PIPE, text=True, check=True
         ).stdout
 
-    assert revision() == "0123456789ab\n"
+    assert revision() == f"{COMMIT}\n"
+    assert software.revision(Files(), tmp_path) == {"commit": COMMIT, "dirty": False}
     assert revision(VCMTS_REVISION="abc-dirty") == "abc-dirty\n"
     script.write_text(text, encoding="utf-8")
     assert revision() == "unknown\n"
+    subprocess.run([paths.CHECKOUT / "devtools" / "revision", "--into", tmp_path], check=True)
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?\n|unknown\n", revision())
     attributes = (paths.CHECKOUT / ".gitattributes").read_text(encoding="utf-8")
     assert "devtools/revision export-subst\n" in attributes

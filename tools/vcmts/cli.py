@@ -16,7 +16,7 @@ from types import ModuleType
 
 from vcmts import options, output, version
 from vcmts.child import INTERRUPTED, STOPPED
-from vcmts.paths import MistakeError, missing_package, notify
+from vcmts.paths import MistakeError, RefusalError, missing_package, notify
 from vcmts.streams import NoReaderError, guarded_streams
 
 COMMANDS = {
@@ -152,6 +152,9 @@ def run_command(words: Sequence[str]) -> int:
     except MistakeError as mistake:
         notify(str(mistake))
         return 2
+    except RefusalError as refusal:
+        notify(str(refusal))
+        return refusal.status
     except KeyboardInterrupt:
         notify(STOPPED)
         return INTERRUPTED

@@ -54,12 +54,10 @@ def picture_path(given: str, suffixes: Sequence[str] = PICTURES) -> Path:
     return path
 
 
-def add_server(parser: argparse.ArgumentParser) -> None:
+def add_server(parser: argparse.ArgumentParser, default: str = "the only one in service") -> None:
     """Adds `--pid` and `--socket`, which select a running vcmtsd by its control socket."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--pid", type=int, help="process ID of the vcmtsd (default: the only one in service)"
-    )
+    which.add_argument("--pid", type=int, help=f"process ID of the vcmtsd (default: {default})")
     which.add_argument(
         "--socket", metavar="PATH", type=Path, help="control socket of the vcmtsd, instead of --pid"
     )

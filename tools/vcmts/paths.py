@@ -26,6 +26,12 @@ class MistakeError(Exception):
     """An error that the user can correct; printed as one line, exit status 2."""
 
 
+class RefusalError(Exception):
+    """No, or refused; printed as one line. `status`: the exit status."""
+
+    status = 1
+
+
 @cache
 def install_note() -> Mapping[str, Any] | None:
     """The NOTE of an installed tree: `bin`, `libexec` (from HOME), `built`. None: a checkout."""

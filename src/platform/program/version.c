@@ -6,6 +6,7 @@
 #include "version_values.h"
 
 #define DIRTY "-dirty"
+#define DIGITS 12 /* of a commit that people read */
 
 /* Only programs link it: a new commit must not link hundreds of tests again. */
 extern const char version_revision[] __attribute__((weak));
@@ -28,10 +29,20 @@ const char *version_commit(void) {
 	return version_revision != NULL ? version_revision : "unknown";
 }
 
-void version_line(const struct version_libraries *libraries, char line[VERSION_LINE]) {
-	int length = snprintf(line, VERSION_LINE, "OpenVCMTS %s (commit %s)", VERSION_NUMBER,
-			      version_commit());
+/* "b25e8212d9ee-dirty" */
+static void short_commit(char text[DIGITS + sizeof(DIRTY)]) {
+	const char *commit = version_commit(), *dirty = strchr(commit, '-');
 
+	snprintf(text, DIGITS + sizeof(DIRTY), "%.*s%s", DIGITS, commit,
+		 dirty != NULL ? dirty : "");
+}
+
+void version_line(const struct version_libraries *libraries, char line[VERSION_LINE]) {
+	char commit[DIGITS + sizeof(DIRTY)];
+	int length;
+
+	short_commit(commit);
+	length = snprintf(line, VERSION_LINE, "OpenVCMTS %s (commit %s)", VERSION_NUMBER, commit);
 	if (libraries->dpdk != NULL)
 		length += snprintf(line + length, VERSION_LINE - (size_t)length, ", DPDK %.30s",
 				   libraries->dpdk);
@@ -51,7 +62,10 @@ static void print_library(FILE *out, const char *name, const char *used, const c
 }
 
 void version_print(FILE *out, const char *program, const struct version_libraries *libraries) {
-	fprintf(out, "%s %s\ncommit: %s\n", program, VERSION_NUMBER, version_commit());
+	char commit[DIGITS + sizeof(DIRTY)];
+
+	short_commit(commit);
+	fprintf(out, "%s %s\ncommit: %s\n", program, VERSION_NUMBER, commit);
 	print_library(out, "DPDK", libraries->dpdk, VERSION_DPDK);
 	print_library(out, "intel-ipsec-mb", libraries->ipsec_mb, VERSION_IPSEC_MB);
 	for (size_t i = 0; i < OPTIONS; i++)

@@ -23,5 +23,5 @@ void version_print(FILE *out, const char *program, const struct version_librarie
 /* The same for the key `version` of a JSON file (docs/results.md). The caller owns the reference. */
 json_t *version_json(const struct version_libraries *libraries);
 
-/* The commit, with "-dirty" if its files were changed; "unknown" in programs that are not installed. */
+/* The commit's 40 digits, with "-dirty" if its files were changed; "unknown" in programs that are not installed. */
 const char *version_commit(void);

@@ -87,7 +87,7 @@ def test_markdown_and_json_are_written(tmp_path: Path, capfd: pytest.CaptureFixt
     assert cli.main(arguments) == 0
     head, _, row = capfd.readouterr().out.splitlines()
     assert head.startswith("| scenario | drops by | mean |")
-    (result,) = json.loads(stored.read_text()).values()
+    (result,) = json.loads(stored.read_text())["scenarios"].values()
     assert row.startswith(f"| ns3-example | wred | {delays(result)['mean']:.1f} |")
 
 

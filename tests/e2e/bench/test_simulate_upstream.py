@@ -220,7 +220,7 @@ def test_markdown_table_matches_page(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert cli.main(["simulate", "--upstream", *names, "--json", str(stored), "--markdown"]) == 0
     head, _, *rows = capfd.readouterr().out.splitlines()
     assert head.startswith("| scenario | p50 | p99 | docsis-ns3 |")
-    results = json.loads(stored.read_text())
+    results = json.loads(stored.read_text())["scenarios"]
     assert list(results) == names
     assert rows[0].startswith(f"| light-1ms | {delays(results['light-1ms'])['p50']:.2f} |")
     page = (paths.CHECKOUT / "docs" / "upstream-scheduler.md").read_text()

@@ -221,8 +221,19 @@ def run_command(*command: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_control_socket_is_rejected(server: CaptureServer) -> None:
+def test_control_socket_names_the_server(server: CaptureServer, tmp_path: Path) -> None:
+    """As in all commands, --socket is the control socket."""
+    path = tmp_path / "some.pcapng"
     command = [sys.executable, "-m", "vcmts", "capture", "--socket", str(server.control)]
+    status, output = run_command(*command, "--seconds", "0.1", "-o", str(path))
+    assert status == 0, output
+    assert path.read_bytes().startswith(b"\n\r\r\n")
+
+
+def test_other_socket_is_rejected(server: CaptureServer, tmp_path: Path) -> None:
+    link = tmp_path / "1-capture.sock"
+    link.symlink_to(server.control)
+    command = [sys.executable, "-m", "vcmts", "capture", "--socket", str(link)]
     message = "vcmts: --socket: found another socket, allowed: a capture socket\n"
     assert run_command(*command) == (2, message)
 

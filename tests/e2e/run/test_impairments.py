@@ -44,7 +44,7 @@ def test_matrix_counts_equal_expected(tmp_path: Path) -> None:
     path = tmp_path / "matrix.json"
     done = run_command(command, "--json", str(path))
     assert done.status == 0, done.stdout
-    rows = json.loads(path.read_text())
+    rows = json.loads(path.read_text())["rows"]
     cells = [cell for row in rows for cell in row["cells"]]
     assert done.stdout.endswith(f"\n{len(cells)} cells, all equal\n")
     assert all(cell["expected"] == cell["counted"] for cell in cells)
@@ -71,7 +71,7 @@ def test_kinds_are_counted_under_documented_names(tmp_path: Path) -> None:
     path = tmp_path / "matrix.json"
     done = run_program("--packets", "3000", "--seed", "77", "--progress", "--json", str(path))
     assert done.status == 0, done.stdout
-    rows = {row["impairment"]: row for row in json.loads(path.read_text())}
+    rows = {row["impairment"]: row for row in json.loads(path.read_text())["rows"]}
     progress = re.findall(r"^progress (\d+) \d+ (.+)$", done.stderr, re.MULTILINE)
     assert progress == [(str(number), row) for number, row in enumerate(rows)]
     for kind, reason in {

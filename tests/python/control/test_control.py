@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from vcmts import cli
 from vcmts.control import command, metrics, show, sockets
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import MistakeError
@@ -153,7 +154,7 @@ def test_metrics_are_printed_whole(
     assert run_control(service[0], "metrics.get", '{"first": 4}', as_json=True) == 0
     part = json.loads(capsys.readouterr().out)
     assert (part["next"], len(part["samples"])) == (8, 4)
-    assert run_control(service[0], "metrics.get", "names=[stuck]") == 1
+    assert exit_status(service[0], "metrics.get", "names=[stuck]") == 1
     assert "expected more than 4" in capsys.readouterr().err
 
 
@@ -167,6 +168,10 @@ def run_control(path: Path, *options: str, as_json: bool = False) -> int:
     command.add_arguments(parser)
     arguments = [*options, "--socket", str(path)] + (["--json"] if as_json else [])
     return command.main(parser.parse_args(arguments))
+
+
+def exit_status(path: Path, *options: str) -> int:
+    return cli.main(["control", *options, "--socket", str(path)])
 
 
 def test_value_may_be_a_file(
@@ -198,7 +203,7 @@ def test_methods_are_listed(
 def test_error_exits_with_1(
     service: tuple[Path, list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_control(service[0], "refuse") == 1
+    assert exit_status(service[0], "refuse") == 1
     assert "modem: there is none" in capsys.readouterr().err
 
 
@@ -294,7 +299,7 @@ def test_parameters_may_be_json(service: tuple[Path, list[Any]]) -> None:
 
 @pytest.mark.parametrize(("code", "status"), [(-32000, 1), (-32603, 1), (-32601, 2), (-32602, 2)])
 def test_exit_status_of_errors(service: tuple[Path, list[Any]], code: int, status: int) -> None:
-    assert run_control(service[0], "refuse", f"code={code}") == status
+    assert exit_status(service[0], "refuse", f"code={code}") == status
 
 
 def test_answer_is_printed_as_tables() -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from vcmts import cli
 from vcmts.control import sockets
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, RefusalError
 from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import dpdk
 
@@ -120,7 +121,9 @@ def serve_control(folder: Path) -> Iterator[Answers]:
 def run_telemetry(folder: Path, *options: str) -> int:
     parser = argparse.ArgumentParser()
     telemetry.add_arguments(parser)
-    arguments = [*options, "--interval", "0.01", "--socket", str(folder / "control")]
+    arguments = [*options, "--interval", "0.01"]
+    if "--pid" not in options:
+        arguments += ["--socket", str(folder / "control")]
     return telemetry.main(parser.parse_args(arguments))
 
 
@@ -198,8 +201,17 @@ def test_rates_are_computed_from_two_answers() -> None:
     ],
 )
 def test_wrong_words_are_refused(options: list[str], error: str, folder: Path) -> None:
-    with serve_control(folder), pytest.raises(MistakeError, match=error):
+    wrong = pytest.raises((MistakeError, RefusalError), match=error)
+    with serve_control(folder), wrong:
         run_telemetry(folder, *options)
+
+
+def test_refusal_has_status_1(folder: Path) -> None:
+    """As `control` and `top`; a mistake in the words has status 2."""
+    server = ["--socket", str(folder / "control")]
+    with serve_control(folder):
+        assert cli.main(["telemetry", "reload", *server]) == 1
+        assert cli.main(["telemetry", "flow", "x", *server]) == 2
 
 
 @contextmanager

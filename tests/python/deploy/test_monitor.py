@@ -83,6 +83,14 @@ def test_only_metrics_ports_are_targets(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert targets.targets(tmp_path) == ["127.0.0.1:9465"]
 
 
+def test_process_selects_its_targets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(targets, "serves_metrics", lambda target: True)
+    for number, port in ((3, "24F8"), (4, "24F9")):
+        make_process(tmp_path, number, "vcmtsd", {"1": f"0100007F:{port}"}, {"1"})
+    assert targets.targets(tmp_path, 4) == ["127.0.0.1:9465"]
+    assert targets.targets(tmp_path, 5) == []
+
+
 def test_port_without_http_is_no_target() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
@@ -99,9 +107,11 @@ def stderr(capsys: pytest.CaptureFixture[str]) -> Stderr:
 
 def test_no_vcmtsd_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
     monkeypatch.setattr(server, "prometheus_path", lambda: "prometheus")
-    monkeypatch.setattr("vcmts.monitor.command.targets", list)
+    monkeypatch.setattr("vcmts.monitor.command.targets", lambda pid: [])
     assert main(["monitor"]) == 2
     assert "`--metrics 127.0.0.1:9464`" in stderr()
+    assert main(["monitor", "--pid", "7"]) == 2
+    assert "vcmtsd 7 has no metrics" in stderr()
 
 
 def test_missing_prometheus_is_refused(

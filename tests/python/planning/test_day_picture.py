@@ -140,9 +140,7 @@ def test_formats_are_svg_and_png(day: Json, tmp_path: Path) -> None:
     picture.draw(day, tmp_path / "day.png")
     assert (tmp_path / "day.png").read_bytes().startswith(b"\x89PNG")
     picture.check(tmp_path / "day.svg")
-    with pytest.raises(
-        MistakeError, match=r"--plot: found day.jpg, allowed: a name.svg or name.png"
-    ):
+    with pytest.raises(MistakeError, match=r"--plot: found day.jpg, allowed: name.svg or name.png"):
         picture.check(tmp_path / "day.jpg")
 
 

@@ -80,7 +80,7 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
         (("--day", "--duration", "49h"), "--duration: found 49h"),
         (("--day", "--duration", "2 weeks"), "--duration: found 2 weeks"),
         (("--day", "--plot", "day.jpg"), "--plot: found day.jpg"),
-        (("--day", "--plot", "/nonexistent/day.svg"), "--plot /nonexistent/day.svg: No such file"),
+        (("--day", "--plot", "/proc/none/day.svg"), "--plot /proc/none/day.svg: No such file"),
         (("--day", "--machine", "/nonexistent.yaml"), "/nonexistent.yaml: No such file"),
         (("--day", "--watts-command", "'"), "--watts-command: found"),
         (("--day", "/nonexistent.txt"), "--day /nonexistent.txt: No such file"),

@@ -163,7 +163,7 @@ def test_wrong_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     day = tmp_path / "day.txt"
     day.write_text("0:00 nothing\n")
     for arguments, error in (
-        (["--plot", "x.gif"], "allowed: .svg or .png"),
+        (["--plot", "x.gif"], "allowed: name.svg or name.png"),
         (["--machine", str(tmp_path / "none.yaml")], "No such file"),
         (["--day", str(day)], "allowed:"),
     ):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from planning.day.moment import HOURS, MOVED, NAMES, Counts, Moment, Span, clock, group_ids
-from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.client import Client, RefusedError
 from vcmts.control.metrics import metrics
 from vcmts.directions import DIRECTIONS
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, RefusalError
 from vcmts.telemetry import latency
 from vcmts.telemetry.plane import Plane
 from vcmts.top.samples import Answer, OddAnswerError, answer_of
@@ -81,7 +81,7 @@ MINUTES = 10.0  # of the day between two samples
 SHORTEST_S = 0.25  # minimum real time between two samples
 LONGEST_S = 30.0  # maximum time between two readings of joules, whose counters wrap around
 START_INTERVAL_S = 0.05  # between two readings until the first packet
-TROUBLES = (OSError, MistakeError, ClosedError, RefusedError, OddAnswerError, ValueError, KeyError)
+TROUBLES = (OSError, MistakeError, RefusalError, OddAnswerError, ValueError, KeyError)
 Progress = Callable[[float, str], None]  # seconds since the begin of the day, and a status line
 
 

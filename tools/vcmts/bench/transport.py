@@ -18,7 +18,7 @@ from vcmts.bench.verdict import RING
 from vcmts.child import Stopped
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
-from vcmts.paths import TOOL, MistakeError, notify, program
+from vcmts.paths import TOOL, MistakeError, RefusalError, notify, program
 from vcmts.run.plane import Ends, data_plane, ended_text, free_core, make_wire
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.telemetry.plane import Plane
@@ -154,7 +154,7 @@ def connect(control: Path) -> Iterator[Plane | None]:
     with ExitStack() as stack:
         try:
             telemetry = stack.enter_context(opened_plane(given=control))
-        except MistakeError:
+        except (MistakeError, RefusalError):
             notify(
                 "vcmtsd has no control socket: losses by lost cores cannot be recognized, and the "
                 "limiting part is unknown"
@@ -176,7 +176,7 @@ def ask_both(
             answer = serving.ask(request)
             after = read_counters(telemetry)
             answer |= latencies_end(telemetry, request)
-        except (MistakeError, OSError) as error:
+        except (MistakeError, RefusalError, OSError) as error:
             if plane.poll() is None:
                 raise
             raise trials.ProgramError(ended_text("vcmtsd", plane.returncode)) from error

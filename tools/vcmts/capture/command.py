@@ -20,10 +20,11 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+from vcmts import options
 from vcmts.capture import waiting
 from vcmts.capture.blocks import Blocks, CaptureStatus, FormatError
 from vcmts.capture.listing import show
-from vcmts.control import trust
+from vcmts.control.peer import connect, server_pid
 from vcmts.control.sockets import in_service, only_one
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, notify
@@ -49,10 +50,19 @@ finds the service flow, upstream after `verify_source`, before they are sent to 
 """
 
 
+def beside(control: Path) -> Path:
+    """The capture socket of the vcmtsd that listens at a control socket, in its folder. A capture
+    socket is returned as it is. Raises MistakeError."""
+    if re.fullmatch(r"\d+-capture\.sock", control.name):
+        return control
+    return control.with_name(f"{server_pid(control)}-capture.sock")
+
+
 def choose_socket(given: Path | None, pid: int | None) -> Path:
-    """Returns the given capture socket, that of a process, or the only one in service."""
+    """Returns the capture socket beside the given control socket, that of a process, or the only
+    one in service."""
     if given is not None:
-        return given
+        return beside(given)
     return only_one(in_service(f"{pid if pid is not None else '*'}-capture.sock"), pid)
 
 
@@ -103,8 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
     add("--list", action="store_true", help="print stages and drop reasons, then exit")
-    add("--pid", type=int, help="process ID of vcmtsd, if several are in service")
-    add("--socket", type=Path, metavar="PATH", help="capture socket of vcmtsd")
+    options.add_server(parser)
     add("--group", type=int, metavar="ID", help="only this service group")
     add("--stage", action="append", metavar="NAME[,NAME]", help="packets that leave these stages "
         "or end there; NAME:in and NAME:out for one side")  # fmt: skip
@@ -147,17 +156,6 @@ def capture_request(arguments: argparse.Namespace) -> Json:
     if arguments.max_size is not None:
         request["max_size"] = parse_size(arguments.max_size)
     return request
-
-
-def connect(path: Path) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.connect(str(path))
-        trust.check_peer(connection, path)
-    except OSError as error:
-        connection.close()
-        raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
-    return connection
 
 
 def check_answer(line: bytes) -> None:

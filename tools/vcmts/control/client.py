@@ -12,22 +12,23 @@ from typing import Any
 
 from vcmts.control import trust
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, RefusalError
 
 PIECE = 65536
 # Error codes that do not depend on the server's state: unknown method, invalid parameters.
 WRONG_PARAMS = (-32601, -32602)
 
 
-class RefusedError(Exception):
+class RefusedError(RefusalError):
     """vcmtsd refused the request and changed nothing; the text is the reason."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
         self.code = code
+        self.status = 2 if code in WRONG_PARAMS else 1
 
 
-class ClosedError(Exception):
+class ClosedError(RefusalError):
     """vcmtsd ended, or disconnected this client, before it answered."""
 
 

@@ -13,12 +13,12 @@ import yaml
 
 from vcmts import options, secret
 from vcmts.control import metrics
-from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connected
+from vcmts.control.client import connected
 from vcmts.control.show import answer_lines, method_lines
 from vcmts.control.sockets import select_socket
 from vcmts.jsons import Json
 from vcmts.output import write_json
-from vcmts.paths import MistakeError, notify
+from vcmts.paths import MistakeError
 
 DISCOVER = "rpc.discover"
 SUBSCRIBE = "events.subscribe"
@@ -104,15 +104,10 @@ def print_events(path: Path, params: Json) -> NoReturn:
 
 def main(arguments: argparse.Namespace) -> int:
     method, params = arguments.method or DISCOVER, parse_params(arguments.params)
-    try:
-        path = select_socket(arguments.pid, arguments.socket)
-        if method == SUBSCRIBE:
-            print_events(path, params)
-        answer = call_method(path, method, params)
-    except (RefusedError, ClosedError, metrics.PartsError) as error:
-        notify(str(error))
-        wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS
-        return 2 if wrong else 1
+    path = select_socket(arguments.pid, arguments.socket)
+    if method == SUBSCRIBE:
+        print_events(path, params)
+    answer = call_method(path, method, params)
     if arguments.json:
         write_json(arguments.json, answer, indent=None)
     elif arguments.method == DISCOVER:

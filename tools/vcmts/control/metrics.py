@@ -5,11 +5,12 @@ from typing import Any
 
 from vcmts.control.client import Client
 from vcmts.jsons import Json
+from vcmts.paths import RefusalError
 
 METHOD = "metrics.get"
 
 
-class PartsError(ValueError):
+class PartsError(RefusalError, ValueError):
     """vcmtsd sent a part without samples, or a `next` that does not increase."""
 
 

@@ -93,6 +93,13 @@ def check_peer(connection: socket.socket, path: Path) -> None:
         raise UntrustedError(f"served by {user_name(user)}, allowed: {allowed}")
 
 
+def peer_process(connection: socket.socket) -> int:
+    """The process ID of the server at the other end; 0 in another PID namespace."""
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+    process: int = CREDENTIALS.unpack(data)[0]
+    return process
+
+
 def connect_fault(path: Path, error: OSError) -> str:
     """Describes why the connection failed, and what to do."""
     if isinstance(error, UntrustedError) or not isinstance(error, PermissionError):

@@ -12,9 +12,11 @@ OTHERS = {
     "vcmts-traffic": "core network, R-PHY device and cable modems around OpenVCMTS",
 }
 STATUS = {
-    "0": "all is well",
-    "1": "packets were lost or corrupted, or something failed in service",
-    "2": "a mistake in arguments or configuration; a line on stderr names it",
+    "0": "done: the answer is yes",
+    "1": "no, or refused: lost or corrupted packets, a failed measurement, a request that vcmtsd "
+    "refuses",
+    "2": "a mistake in arguments, configuration or files, or no server; a line on stderr names it",
+    "130": "stopped by Ctrl-C; 128 + N by another signal N",
 }
 
 

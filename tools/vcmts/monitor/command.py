@@ -10,7 +10,9 @@ import re
 import subprocess
 from pathlib import Path
 
+from vcmts import options
 from vcmts.child import stoppable, temporary_folder
+from vcmts.control.peer import server_pid
 from vcmts.monitor import server
 from vcmts.monitor.targets import targets
 from vcmts.paths import MistakeError, notify
@@ -52,6 +54,7 @@ def interval(text: str) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
+    options.add_server(parser, "all on this machine")
     parser.add_argument(
         "--target",
         metavar="ADDRESS:PORT",
@@ -82,8 +85,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def scrape_targets(given: list[str] | None) -> list[str]:
-    found = given or targets()
+def scrape_targets(arguments: argparse.Namespace) -> list[str]:
+    """The endpoints of --target, --pid or --socket, or all. Raises MistakeError without any."""
+    pid = arguments.pid if arguments.socket is None else server_pid(arguments.socket)
+    found = arguments.target or targets(pid=pid)
+    if not found and pid is not None:
+        raise MistakeError(f"vcmtsd {pid} has no metrics: start it with `--metrics 127.0.0.1:9464`")
     if not found:
         raise MistakeError(
             "found no vcmtsd with metrics: start one with `--metrics 127.0.0.1:9464`"
@@ -114,7 +121,7 @@ def stop_prometheus(child: "subprocess.Popen[bytes]") -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     server.prometheus_path()
-    scraped = scrape_targets(arguments.target)
+    scraped = scrape_targets(arguments)
     number = server.free_port(arguments.port)
     with (
         temporary_folder() as folder,

@@ -81,8 +81,9 @@ def serves_metrics(target: str) -> bool:
         connection.close()
 
 
-def targets(root: Path = Path("/proc")) -> list[str]:
-    """The metrics endpoints of all vcmtsd on this machine, each once: processes in several network
-    namespaces may have the same address."""
-    addresses = [address for process in processes(root) for address in listening_addresses(process)]
+def targets(root: Path = Path("/proc"), pid: int | None = None) -> list[str]:
+    """The metrics endpoints of the vcmtsd with this process ID, or of all on this machine, each
+    once: processes in several network namespaces may have the same address."""
+    chosen = [one for one in processes(root) if pid is None or one.name == str(pid)]
+    addresses = [address for process in chosen for address in listening_addresses(process)]
     return [address for address in dict.fromkeys(addresses) if serves_metrics(address)]

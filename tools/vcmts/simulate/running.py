@@ -69,7 +69,7 @@ def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str
 def store_results(path: str | None, results: dict[str, Result]) -> None:
     """Writes the results by scenario, and the version that made them."""
     if path is not None:
-        write_json(path, {"version": version.facts(), **results}, indent=None)
+        write_json(path, {"version": version.facts(), "scenarios": results}, indent=None)
 
 
 def print_table(

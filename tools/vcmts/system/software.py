@@ -11,6 +11,7 @@ from vcmts.paths import CHECKOUT, build_directory, build_facts
 from vcmts.system.files import NOT_KNOWN, Files
 
 LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib")
+COMMIT = r"[0-9a-f]{40,64}"
 SHARED = re.compile(r"libIPSec_MB\.so\.(\d+\.\d+\.\d+)")
 
 
@@ -76,11 +77,16 @@ def system(files: Files) -> str:
 
 
 def revision(files: Files, checkout: Path) -> Json:
-    """The commit of the checkout. `dirty`: tracked files were changed."""
+    """The commit of the checkout. `dirty`: tracked files were changed. Without git it is that of an
+    archive (devtools/revision)."""
     git = ("git", "-C", str(checkout))
     commit = files.first_line(*git, "rev-parse", "HEAD")
-    if not re.fullmatch(r"[0-9a-f]{40,64}", commit):
-        return {"commit": NOT_KNOWN, "dirty": NOT_KNOWN}
+    if not re.fullmatch(COMMIT, commit):
+        archived = files.first_line(str(checkout / "devtools" / "revision"))
+        found = re.fullmatch(rf"({COMMIT})(-dirty)?", archived)
+        if found is None:
+            return {"commit": NOT_KNOWN, "dirty": NOT_KNOWN}
+        return {"commit": found[1], "dirty": found[2] is not None}
     changed = files.first_line(*git, "status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "dirty": changed != ""}
 

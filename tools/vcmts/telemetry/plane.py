@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control import sockets
-from vcmts.control.client import Client, ClosedError, RefusedError, connected
+from vcmts.control.client import Client, connected
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
@@ -20,11 +20,8 @@ class Plane:
         self.group = group
 
     def ask(self, method: str, **params: Any) -> Any:
-        """Calls a method. Raises MistakeError if it is refused."""
-        try:
-            return self.client.call(method, **params)
-        except (RefusedError, ClosedError) as error:
-            raise MistakeError(str(error)) from error
+        """Calls a method. Raises RefusalError if it is refused."""
+        return self.client.call(method, **params)
 
     def of_group(self, method: str, **params: Any) -> Any:
         """Calls a method with the service group as parameter."""

@@ -7,6 +7,12 @@
 
 #include "platform/program/version.h"
 
+#define COMMIT "0123456789abcdef0123456789abcdef01234567"
+
+/* In programs, a generated file has it. */
+extern const char version_revision[];
+const char version_revision[] = COMMIT "-dirty";
+
 #define RUNNING "99.11.1" /* no version that a build can have */
 
 static const struct version_libraries both = {.dpdk = RUNNING, .ipsec_mb = "9.9"};
@@ -28,7 +34,8 @@ TEST(line_names_release_commit_and_libraries) {
 
 	version_line(&both, line);
 	assert_int_equal(strncmp(line, "OpenVCMTS ", 10), 0);
-	assert_non_null(strstr(line, " (commit unknown), DPDK " RUNNING ", intel-ipsec-mb 9.9"));
+	assert_non_null(
+		strstr(line, " (commit 0123456789ab-dirty), DPDK " RUNNING ", intel-ipsec-mb 9.9"));
 }
 
 TEST(line_fits_long_versions) {
@@ -45,6 +52,7 @@ TEST(other_version_than_that_of_the_build_is_shown) {
 	char *text = printed(&both);
 
 	assert_int_equal(strncmp(text, "program ", 8), 0);
+	assert_non_null(strstr(text, "\ncommit: 0123456789ab-dirty\n"));
 	assert_non_null(strstr(text, "\nDPDK: " RUNNING " (built with "));
 	assert_non_null(strstr(text, "\ncompiler: "));
 	free(text);
@@ -64,8 +72,8 @@ TEST(libraries_that_are_not_used_are_left_out) {
 TEST(json_has_the_same_values) {
 	json_t *json = version_json(&both);
 
-	assert_string_equal(json_string_value(json_object_get(json, "commit")), "unknown");
-	assert_true(json_is_false(json_object_get(json, "dirty")));
+	assert_string_equal(json_string_value(json_object_get(json, "commit")), COMMIT);
+	assert_true(json_is_true(json_object_get(json, "dirty")));
 	assert_string_equal(json_string_value(json_object_get(json, "dpdk")), RUNNING);
 	assert_non_null(json_string_value(json_object_get(json, "dpdk_built")));
 	assert_non_null(json_string_value(json_object_get(json, "sanitize")));
