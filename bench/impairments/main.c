@@ -12,6 +12,7 @@
 #include "platform/platform.h"
 #include "platform/program/arguments.h"
 #include "server/process.h"
+#include "summary/words.h"
 #include "telemetry/report.h"
 
 #define ROWS_MAX (2 * IMPAIRMENTS + 8)
@@ -167,8 +168,9 @@ static void name_untried(FILE *out, const struct row *rows, unsigned count) {
 	fputc('\n', out);
 }
 
-/* Prints differing cells and rows without hits, or that all cells are equal. Returns whether they are. */
+/* Prints differing cells, rows without hits, and the verdict. Returns whether it passed. */
 static bool conclude(FILE *out, const struct row *rows, unsigned count) {
+	char counted[WORDS_SIZE], different[WORDS_SIZE];
 	unsigned cells = 0, differ = 0, untried = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -176,15 +178,16 @@ static bool conclude(FILE *out, const struct row *rows, unsigned count) {
 		differ += row_differences(&rows[i]);
 		untried += rows[i].hits == 0;
 	}
-	if (differ > 0) {
-		fprintf(out, "%u cells, %u differ:\n", cells, differ);
-		for (unsigned i = 0; i < count; i++)
-			row_print(out, &rows[i], true);
-	} else {
-		fprintf(out, "%u cells, all equal\n", cells);
-	}
+	for (unsigned i = 0; i < count; i++)
+		row_print(out, &rows[i], true);
 	if (untried > 0)
 		name_untried(out, rows, count);
+	words_count(cells, counted);
+	if (differ + untried == 0)
+		fprintf(out, "PASS: %s counts of %u impairments are as expected\n", counted, count);
+	else
+		fprintf(out, "FAIL: %s of %s counts differ, %u of %u impairments hit nothing\n",
+			words_count(differ, different), counted, untried, count);
 	return differ + untried == 0;
 }
 

@@ -24,7 +24,9 @@ def measure(folder: Path, *cases: str, options: tuple[str, ...] = ()) -> tuple[d
     report = folder / "changes.json"
     only = [word for case in cases for word in ("--only", case)]
     done = run_bench(*QUICK, *SMALL, *only, *options, "--json", str(report), what="changes")
-    assert done.status == 0, done.stderr
+    verdict = done.stdout.splitlines()[-1]
+    assert done.status == (0 if verdict.startswith("PASS: ") else 1), done.stderr
+    assert verdict.endswith(" goals reached"), verdict
     stored = json.loads(report.read_text())
     assert stored["complete"]
     return {one["case"]: one for one in stored["results"]}, done.stdout

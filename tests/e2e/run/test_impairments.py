@@ -46,7 +46,8 @@ def test_matrix_counts_equal_expected(tmp_path: Path) -> None:
     assert done.status == 0, done.stdout
     rows = json.loads(path.read_text())["rows"]
     cells = [cell for row in rows for cell in row["cells"]]
-    assert done.stdout.endswith(f"\n{len(cells)} cells, all equal\n")
+    verdict = f"PASS: {len(cells):,} counts of {len(rows)} impairments are as expected"
+    assert done.stdout.endswith(f"\n{verdict}\n")
     assert all(cell["expected"] == cell["counted"] for cell in cells)
     assert {row["impairment"].split(",")[0] for row in rows} == {*MATRIX, "all"}
     for row in rows:
@@ -103,14 +104,17 @@ def test_kinds_are_counted_under_documented_names(tmp_path: Path) -> None:
 def test_kinds_without_hit_are_reported() -> None:
     done = run_program("--packets", "3")
     assert done.status == 1
-    cells, without_hit = done.stdout.splitlines()[-2:]
-    assert cells.endswith("all equal")
+    without_hit, verdict = done.stdout.splitlines()[-2:]
     assert without_hit.startswith("no hit, use more packets: ")
     names = without_hit.partition(": ")[2].split("; ")
     rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
     assert {row.split(",")[0] for row in rows} == {*MATRIX, "all"}
     hits = dict(re.findall(r"^(\S.*?) +(\d+)  \w+ ", done.stdout, re.MULTILINE))
     assert [row for row in rows if hits[row] == "0"] == names != []
+    assert re.fullmatch(
+        rf"FAIL: 0 of [\d,]+ counts differ, {len(names)} of {len(rows)} impairments hit nothing",
+        verdict,
+    )
 
 
 def test_tool_passes_numbers_and_status(tmp_path: Path) -> None:

@@ -146,3 +146,20 @@ def test_quick_run_continues_without_confirmed_rate(
     monkeypatch.setattr("vcmts.results.read", lambda path: {"results": [{"repeats": repeats}]})
     assert bench_all.main(parse("--quick", "--folder", str(tmp_path))) == 0
     assert ("latency" in steps_run) == measured and steps_run[-1] == "goals"
+
+
+@pytest.mark.parametrize(("complete", "status"), [(True, 0), (False, 1)])
+def test_missed_goals_do_not_fail_the_measurement(
+    complete: bool,
+    status: int,
+    steps_run: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def missed(arguments: argparse.Namespace) -> int:
+        Path(arguments.json).write_text("")
+        return 1
+
+    monkeypatch.setattr("vcmts.bench.goals.main", missed)
+    monkeypatch.setattr("vcmts.results.read", lambda path: {"complete": complete, "results": []})
+    assert bench_all.main(parse("--folder", str(tmp_path))) == status

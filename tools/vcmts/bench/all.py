@@ -143,6 +143,12 @@ def lacks_confirmed_rate(folder: Path) -> bool:
     return not any(one.get("repeats") for one in results.read(str(path))["results"])
 
 
+def only_missed(folder: Path, status: int) -> bool:
+    """Whether `bench goals` measured all goals, and failed as one was missed (see the report)."""
+    path = result_path(folder, "goals")
+    return status == 1 and path.exists() and bool(results.read(str(path))["complete"])
+
+
 def main(arguments: argparse.Namespace) -> int:
     steps = selected_steps(arguments)
     check_requirements(arguments, steps)
@@ -154,7 +160,8 @@ def main(arguments: argparse.Namespace) -> int:
             continue
         print(f"{number} of {len(steps)}: vcmts bench {step}", flush=True)
         module = importlib.import_module(f"vcmts.bench.{step}")
-        statuses.append(run_module(module, step_arguments(step, arguments)))
+        status = run_module(module, step_arguments(step, arguments))
+        statuses.append(0 if step == "goals" and only_missed(arguments.folder, status) else status)
         if statuses[-1] == INTERRUPTED:
             break
     return max(*statuses, report(arguments.folder), 0)

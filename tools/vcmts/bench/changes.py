@@ -293,6 +293,7 @@ def main(given: argparse.Namespace) -> int:
     bench_common.check_options(given, LIMITS)
     cases = bench_common.selected_parts(CASES, given)
     started, results, host, status = now(), [], None, 0
+    verdicts: list[tuple[str, str]] = []
     console = out_console()
     with temporary_folder() as folder, stoppable() as stopped:
         for case in cases:
@@ -311,6 +312,7 @@ def main(given: argparse.Namespace) -> int:
                 {"case": case, "figures": [f.as_json() for f in found], "measured": runs}
             )
             console.print(table(case, found))
+            verdicts += [(f"{f.what} ({CASES[case].title})", f.verdict) for f in found]
         if host is None:
             return bench_common.no_results(stopped, status)
         measurement = Measurement(
@@ -321,4 +323,5 @@ def main(given: argparse.Namespace) -> int:
             results=results,
             started=started,
         )
-        return bench_common.store(measurement, given.json, stopped, status)
+        status = bench_common.store(measurement, given.json, stopped, status)
+    return bench_common.end_with_verdict(status, verdicts)

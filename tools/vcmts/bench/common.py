@@ -17,6 +17,7 @@ from vcmts.jsons import Json
 from vcmts.output import is_stdout
 from vcmts.paths import TOOL, MistakeError, notify
 from vcmts.results import Measurement
+from vcmts.terminal import wrapped
 from vcmts.watch import OnMessage, OnProgress, print_to_stderr, run_watched
 
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
@@ -102,6 +103,28 @@ def store(measurement: Measurement, path: str, stopped: Stopped, status: int) ->
         notify(f"{stopped.text}: the results so far are in {path}")
         return INTERRUPTED
     return status
+
+
+def goals_verdict(verdicts: Sequence[tuple[str, str]]) -> str:
+    """One line: whether all goals were reached. `verdicts`: goals with theirs, such as "missed"."""
+    of = {
+        word: [goal for goal, verdict in verdicts if verdict == word]
+        for word in ("reached", "missed", "disturbed")
+    }
+    reached = f"{len(of['reached'])} of {sum(map(len, of.values()))} goals reached"
+    again = f", {len(of['disturbed'])} disturbed: measure again" if of["disturbed"] else ""
+    if of["missed"]:
+        return f"FAIL: missed: {'; '.join(of['missed'])}{again}; {reached}"
+    return f"PASS: {reached}{again}"
+
+
+def end_with_verdict(status: int, verdicts: Sequence[tuple[str, str]]) -> int:
+    """Prints the verdict after a complete measurement. Returns the exit status: 1 for a miss."""
+    if status != 0:
+        return status
+    text = goals_verdict(verdicts)
+    print(wrapped(text, sys.stdout), flush=True)
+    return int(text.startswith("FAIL"))
 
 
 def no_results(stopped: Stopped, status: int) -> int:

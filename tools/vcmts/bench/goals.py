@@ -159,4 +159,6 @@ def main(arguments: argparse.Namespace) -> int:
         if not to.host or not to.results:
             return bench_common.no_results(stopped, status)
         show(to.as_json(), wide_console())
-        return bench_common.store(to, arguments.json, stopped, status)
+        status = bench_common.store(to, arguments.json, stopped, status)
+    verdicts = [(row.what.strip(), row.verdict) for row in goals.rows(to.as_json())]
+    return bench_common.end_with_verdict(status, verdicts)
