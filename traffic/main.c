@@ -213,6 +213,8 @@ static enum exit_status main_report(const struct setup *s, const struct groups *
 										   : stdout,
 		      &summary);
 	good = s->options.send_only ? groups_all_sent(groups) : totals_good(&totals, groups);
+	if (!s->options.send_only)
+		summary_verdict(stdout, &summary, good);
 	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0) {
 		totals_free(&totals);
 		return EXIT_USAGE;

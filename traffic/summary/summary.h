@@ -41,3 +41,6 @@ int summary_write(const char *path, const struct summary *s);
 /* Prints a table per direction, with violations by name, and a line per service group if there are
  * several. */
 void summary_table(FILE *out, const struct summary *s);
+
+/* Prints a line that begins with PASS if the run is `good`, else with FAIL, and has the reasons. For runs that receive. */
+void summary_verdict(FILE *out, const struct summary *s, bool good);

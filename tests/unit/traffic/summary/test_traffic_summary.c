@@ -145,3 +145,52 @@ TEST(table_has_a_line_per_group) {
 		free(text);
 	}
 }
+
+static void assert_verdict(const struct traffic_result *down, const struct uplink_result *up,
+			   bool good, const char *expected) {
+	struct summary s = {.downstream = down, .upstream = up};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	summary_verdict(out, &s, good);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+TEST(verdict_begins_with_pass_or_fail_and_has_reasons) {
+	struct traffic_result down = {.sent = 27208797, .proven = 27208797};
+	struct uplink_result up = {.sent = 10, .proven = 10};
+
+	assert_verdict(&down, &up, true, "PASS: 27,208,807 of 27,208,807 packets proven, 0 lost\n");
+	down.proven -= 94;
+	down.overtaken = 51;
+	down.corrupted = 43;
+	assert_verdict(&down, NULL, false,
+		       "FAIL: 43 corrupted, 51 overtaken by changes (allowed), 0 lost; 27,208,703 "
+		       "of 27,208,797 packets proven\n");
+	down = (struct traffic_result){
+		.sent = 4, .proven = 4, .undecipherable = 1, .duplicated = 2};
+	down.violations[0] = 3;
+	down.unexpected[UNEXPECTED_MANAGEMENT] = 6;
+	up = (struct uplink_result){.sent = 10, .proven = 5, .lost = 5, .reordered = 1};
+	assert_verdict(&down, &up, false,
+		       "FAIL: 2 duplicated, 1 reordered, 1 undecipherable, 6 unexpected frames, 3 "
+		       "violations of DEPI, 5 lost; 9 of 14 packets proven\n");
+}
+
+TEST(verdict_allows_what_impairments_must_cause) {
+	struct uplink_result up = {
+		.sent = 10,
+		.proven = 6,
+		.lost = 3,
+		.corrupted = 1,
+		.impaired = true,
+		.expected = {.lost = 2, .corrupted = 1},
+	};
+
+	assert_verdict(NULL, &up, false,
+		       "FAIL: 3 lost or corrupted by --impair (allowed), 1 lost; 6 of 10 packets "
+		       "proven\n");
+}
