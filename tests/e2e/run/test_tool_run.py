@@ -190,7 +190,7 @@ def test_run_proves_every_packet(folder: Path) -> None:
         # otherwise gaps may delay the timestamps of the pipeline
         if all_proven(summary) and ran_undisturbed(summary):
             check_pipeline_latencies(summary[direction])
-    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
+    assert re.search(r"in the pipeline p50 +\| +[\d,]+ us \| +[\d,]+ us", done.stdout)
     assert re.match(last_line_pattern(summary), done.stdout.splitlines()[-1])
     assert leftover_files(folder) == []
     downstream, upstream = summary["downstream"], summary["upstream"]
