@@ -13,7 +13,7 @@ import pytest
 from patience import TIMEOUT
 from vcmts import cli, options, paths
 from vcmts.run import command as run
-from vcmts.run import complaints, rates
+from vcmts.run import rates
 
 # The shortest valid service group, and one that uses most settings.
 SHORT = """
@@ -257,43 +257,6 @@ def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
     parsed = cli.make_parser(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
         rates.rates_of(CAPACITIES, parsed)
-
-
-@pytest.mark.parametrize(
-    ("sent", "packets", "wanted", "warning"),
-    [
-        (0.949, 100, 1.0, "requested"),
-        (0.949, 100, -1.0, "default"),
-        (0.951, 100, 1.0, ""),
-        (0.5, 99, 1.0, ""),
-        (0.5, 100, None, ""),
-        (2.0, 100, 1.0, ""),
-    ],
-)
-def test_missed_rate_is_reported(
-    sent: float,
-    packets: int,
-    wanted: float | None,
-    warning: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    """A negative rate: it was not asked."""
-    part = {
-        "sent": packets,
-        "sent_bytes": sent * 2e9 / 8,
-        "seconds": 2.0,
-        "sent_seconds": 2.0,
-        "asked_gbps": wanted and abs(wanted),
-        "least_gbps": wanted and (0.9 if wanted > 0 else None),
-    }
-    complaints.report_low_rates({"upstream": part})
-    error = capfd.readouterr().err
-    assert bool(error) == bool(warning)
-    if warning:
-        assert one_line(error) and "upstream" in error and f" {warning} rate" in error
-        assert ("--rate max" in error) == (warning == "requested")
-    complaints.report_low_rates({"upstream": part}, ordinary_pages=True)
-    assert ("huge pages" in capfd.readouterr().err) == bool(warning)
 
 
 def test_help_lists_all_impairments(capfd: pytest.CaptureFixture[str]) -> None:

@@ -218,3 +218,40 @@ def test_wrong_frames_are_reported_by_kind(capsys: pytest.CaptureFixture[str]) -
         "3 frames were corrupted (2 crc, 1 tag); see the first ones with `wireshark x.pcapng`"
         in corrupted
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "packets", "wanted", "warning"),
+    [
+        (0.949, 100, 1.0, "requested"),
+        (0.949, 100, -1.0, "default"),
+        (0.951, 100, 1.0, ""),
+        (0.5, 99, 1.0, ""),
+        (0.5, 100, None, ""),
+        (2.0, 100, 1.0, ""),
+    ],
+)
+def test_missed_rate_is_reported(
+    sent: float,
+    packets: int,
+    wanted: float | None,
+    warning: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A negative rate: it was not asked."""
+    part = {
+        "sent": packets,
+        "sent_bytes": sent * 2e9 / 8,
+        "seconds": 2.0,
+        "sent_seconds": 2.0,
+        "asked_gbps": wanted and abs(wanted),
+        "least_gbps": wanted and (0.9 if wanted > 0 else None),
+    }
+    complaints.report_low_rates({"upstream": part})
+    error = capfd.readouterr().err
+    assert bool(error) == bool(warning)
+    if warning:
+        assert error.count("\n") == 1 and "upstream" in error and f" {warning} rate" in error
+        assert ("--rate max" in error) == (warning == "requested")
+    complaints.report_low_rates({"upstream": part}, ordinary_pages=True)
+    assert ("huge pages" in capfd.readouterr().err) == bool(warning)

@@ -114,7 +114,7 @@ def upstream_rate_of(down: str, given: argparse.Namespace) -> str | None:
 def asked(given: argparse.Namespace) -> frozenset[str]:
     """The directions whose rate the options set: the others get a default, which is no promise."""
     both = {"downstream": given.rate, "upstream": given.upstream_rate}
-    if given.upstream_share is not None and given.rate is not None:
+    if given.upstream_share is not None:
         both["upstream"] = given.rate
     return frozenset(direction for direction, rate in both.items() if rate is not None)
 
