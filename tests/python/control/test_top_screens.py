@@ -275,6 +275,7 @@ def test_delays_below_the_first_bound_are_not_invented() -> None:
     lines = delay_section(figures)
     assert lines[1] == "priority 0     200k/s    <1us    <1us"
     assert lines[2] == "pipeline up      10/s  55.0us  99.1us", "downstream is not measured"
+    assert not any("not measured" in line for line in lines)
     assert "  <1us" in text_of(replace(scene(), figures=figures)).splitlines()[4]
     assert "queue p99 <1us" in text_of(replace(scene(view_of(Level.GROUP)), figures=figures))
 
