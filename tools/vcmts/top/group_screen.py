@@ -176,14 +176,19 @@ def sections(group: Group, ways: Sequence[str], width: int, area: Area) -> list[
     ]
 
 
+def area_of(group: Group, ways: Sequence[str], width: int, *, blocks: bool) -> Area:
+    """The part of a screen `width` columns wide for each of the directions `ways`."""
+    names = [len(stage.name) for way in ways for stage in group.directions[way].stages]
+    each = (width - 2 * (len(ways) - 1)) // max(1, len(ways))
+    return Area(each, blocks, min(max(names, default=0), LONGEST_NAME))
+
+
 def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) -> list[Text]:
     """The lines of the screen: the selected section first, then others as far as they fit."""
     shown = [way for way in DIRECTIONS if way in group.directions]
     if width < BOTH or not shown:
         shown = shown[view.direction % len(shown) :][:1] if shown else []
-    names = [len(stage.name) for way in shown for stage in group.directions[way].stages]
-    each = (width - 2 * (len(shown) - 1)) // max(1, len(shown))
-    area = Area(each, blocks, min(max(names, default=0), LONGEST_NAME))
+    area = area_of(group, shown, width, blocks=blocks)
     whole = [group_line(group, width)] if height >= FEWEST else []
     if height >= FEWEST + 3:
         whole += side_by_side([rate_lines(group, way) for way in shown], area.width)
