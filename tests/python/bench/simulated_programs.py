@@ -30,7 +30,7 @@ import sys
 mixes = [sys.argv[n + 1] for n, word in enumerate(sys.argv) if word in ("--mix", "--upstream-mix")]
 for mix in mixes:
     if mix not in ("imix", "upstream-imix", "upstream-imix-70") and not mix.isdigit():
-        print(f'vcmts-traffic: --mix: found "{mix}", allowed: sizes', file=sys.stderr)
+        print('vcmts-traffic: --mix: found "' + mix + '", allowed: sizes', file=sys.stderr)
         sys.exit(2)
 """
 
