@@ -177,7 +177,7 @@ def test_requests_return_state_or_error(config: Path, capfd: pytest.CaptureFixtu
         for command, argument in invalid:
             assert cli.main(["telemetry", "--pid", pid, command, argument]) == 2
             assert capfd.readouterr().err.count("\n") == 1, (command, argument)
-        for arguments in (["delay"], ["channels"], ["groups"], ["flow", "1"], ["modem", MAC]):
+        for arguments in (["delay"], ["channels"], ["bonding"], ["flow", "1"], ["modem", MAC]):
             assert cli.main(["telemetry", "--pid", pid, "--interval", "0.01", *arguments]) == 0
             output = capfd.readouterr()
             assert output.out and not output.err, arguments

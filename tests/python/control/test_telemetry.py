@@ -45,22 +45,27 @@ def channel(packets: int, nbytes: int) -> dict[str, Any]:
 
 
 class Answers:
-    """Answers requests, and records them. Byte counters grow with each request."""
+    """Answers requests, and records them. Byte counters grow with each request. With several
+    `groups`, it refuses requests without a group, and the ID of a bonding group is its group's."""
 
     def __init__(self) -> None:
+        self.groups = [GROUP]
         self.requests: list[tuple[str, dict[str, Any]]] = []
 
     def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self.requests.append((method, params))
         nbytes = 1_000_000 * len(self.requests)
         flow = FLOW | {"bytes": nbytes, "drops": {"flow_buffer_full": 7}}
-        bonding = [BONDING | {"max_skew_us": 1.0}]
+        if len(self.groups) > 1 and "group" not in params and method != "group.list":
+            text = "there are several service groups: add group=4 (or 5)"
+            return {"error": {"code": -32602, "message": text}}
+        bonding = [BONDING | {"max_skew_us": 1.0, "id": params.get("group", 9)}]
         scheduler = {"delay": [DELAY], "channels": [channel(5, nbytes)], "bonding_groups": bonding}
         results: dict[str, Any] = {
             "scheduler.get": scheduler,
             "flow.get": flow | {"modem": MAC} if params.get("id") == 7 else None,
             "modem.flows": {"max_aggregate_rate": 0, "service_flows": [flow]},
-            "group.list": {"groups": [GROUP]},
+            "group.list": {"groups": self.groups},
         }
         if results.get(method) is None:
             message = "sg.yaml: rphy.mtu: differs" if method == "config.reload" else "id: none"
@@ -114,6 +119,7 @@ def listen(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]:
 def serve_control(folder: Path) -> Iterator[Answers]:
     answers = Answers()
     stream = socket.SOCK_STREAM
+    (folder / "control").unlink(missing_ok=True)
     with listen(folder / "control", stream, lambda one: answer_all(one, answers)):
         yield answers
 
@@ -133,10 +139,10 @@ def run_telemetry(folder: Path, *options: str) -> int:
         (["delay"], ["3", "5", "1.50", "1.02", "2.05", "4.10"]),
         (["delay", "3"], ["2.05", "1"]),
         (["channels"], ["5", "8.00"]),
-        (["groups"], ["9", "2", "4", "25.0%", "2.0", "1.0"]),
+        (["bonding"], ["9", "2", "4", "25.0%", "2.0", "1.0"]),
         (["flow", "7"], ["7", "3", "9", "5.00"]),
         (["modem", MAC], ["7", "3", "9", "5.00"]),
-        (["service-groups"], ["4", "300", "6", "24", "elm"]),
+        (["groups"], ["4", "300", "6", "24", "elm"]),
     ],
 )
 def test_tables_have_the_reported_values(
@@ -171,7 +177,7 @@ def test_drops_are_printed_by_name() -> None:
         (["modem", MAC], ("modem.flows", {"mac": MAC, "group": 4})),
         (["flow", "7"], ("flow.get", {"id": 7, "group": 4})),
         (["delay"], ("scheduler.get", {"flows": False, "group": 4})),
-        (["service-groups"], ("group.list", {})),
+        (["groups"], ("group.list", {})),
     ],
 )
 def test_group_option_is_a_parameter(
@@ -180,6 +186,29 @@ def test_group_option_is_a_parameter(
     with serve_control(folder) as answers:
         assert run_telemetry(folder, *options, "--group", "4", "--json") == 0
         assert answers.requests == [call]
+
+
+def test_all_service_groups_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with a heading, if there are several."""
+    with serve_control(folder) as answers:
+        answers.groups = [GROUP, GROUP | {"id": 5}]
+        assert run_telemetry(folder, "bonding") == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith("service group ")] == [
+        "service group 4",
+        "service group 5",
+    ]
+    rows = [line.replace("│", " ").replace("|", " ").split() for line in out.splitlines()]
+    assert [row[0] for row in rows if "25.0%" in row] == ["4", "5"]
+    with serve_control(folder) as answers:
+        answers.groups = [GROUP, GROUP | {"id": 5}]
+        assert run_telemetry(folder, "channels", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [(one["group"], len(one["channels"])) for one in listed] == [(4, 1), (5, 1)]
+    with serve_control(folder) as answers:
+        answers.groups = [GROUP, GROUP | {"id": 5}]
+        with pytest.raises(MistakeError, match=r"several service groups: add --group 4 \(or 5\)"):
+            run_telemetry(folder, "flow", "7")
 
 
 def test_rates_are_computed_from_two_answers() -> None:

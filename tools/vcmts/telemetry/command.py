@@ -25,10 +25,10 @@ from vcmts.telemetry.dpdk import vcmtsd
 from vcmts.telemetry.plane import Plane, plane
 
 COMMANDS = {
-    "service-groups": "the service groups in service",
+    "groups": "the service groups in service",
     "delay": "delay in the queues, by priority; WHICH: a priority for its histogram",
     "channels": "rate and utilisation of the downstream channels",
-    "groups": "bonding groups: packets out of order, and how long modems delay packets for this",
+    "bonding": "bonding groups: packets out of order, and how long modems delay packets for this",
     "flow": "a downstream service flow, by its SFID",
     "modem": "a modem's downstream service flows, by its MAC address",
     "latency": "time of packets in the pipeline, if it is measured (`vcmts control measure.set "
@@ -36,6 +36,7 @@ COMMANDS = {
     "reload": "make vcmtsd reload its configuration",
 }
 NEEDS_WHICH = ("flow", "modem")  # too many to print all
+OF_GROUP = ("delay", "channels", "bonding", "latency")  # each service group has its own
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction"
     )
     options.add_server(parser)
-    parser.add_argument("--group", type=int, metavar="ID", help="service group, if it has several")
+    parser.add_argument("--group", type=int, metavar="ID", help="service group (default: all)")
     parser.add_argument(
         "--interval",
         type=float,
@@ -81,10 +82,10 @@ def latencies(source: Plane, which: str | None) -> Json:
 def answer(source: Plane, what: str, which: str | None) -> Any:
     """The answer of vcmtsd to a command."""
     asks: dict[str, Callable[[], Any]] = {
-        "service-groups": lambda: source.ask("group.list")["groups"],
+        "groups": lambda: source.ask("group.list")["groups"],
         "delay": lambda: delays(source, which),
         "channels": lambda: source.scheduler("channels"),
-        "groups": lambda: source.scheduler("bonding_groups"),
+        "bonding": lambda: source.scheduler("bonding_groups"),
         "flow": lambda: source.flow(number(str(which), 2**32 - 1, "a service flow ID")),
         "modem": lambda: source.of_group("modem.flows", mac=which),
         "latency": lambda: latencies(source, which),
@@ -123,7 +124,7 @@ def service_group_table(groups: list[Json]) -> Table:
     return drawn
 
 
-def group_table(groups: list[Json]) -> Table:
+def bonding_table(groups: list[Json]) -> Table:
     drawn = figures_table(
         ("id", "channels", "packets", "early", "mean us", "max us"), title="bonding groups"
     )
@@ -190,15 +191,36 @@ def drawn_table(source: Plane, what: str, which: str | None, interval: float) ->
     if what in ("channels", *NEEDS_WHICH):
         return rate_table(source, what, which, interval)
     found = answer(source, what, which)
-    if what == "service-groups":
-        return service_group_table(found)
     if what == "groups":
-        return group_table(found)
+        return service_group_table(found)
+    if what == "bonding":
+        return bonding_table(found)
     if what == "latency":
         return latency.table(found, which)
     if not found:
         return "no packet has left a queue yet"
     return delay.delay_table(found) if which is None else delay.delay_histogram(which, found)
+
+
+def select_groups(source: Plane) -> list[Plane]:
+    """The service groups, if there are several; empty for a single one."""
+    groups = source.ask("group.list")["groups"]
+    return [Plane(source.client, one["id"]) for one in groups] if len(groups) > 1 else []
+
+
+def print_answers(arguments: argparse.Namespace, source: Plane) -> None:
+    """Prints the answer, of each service group if there are several and none was chosen."""
+    what, which = arguments.what, arguments.which
+    several = select_groups(source) if what in OF_GROUP and source.group is None else []
+    if arguments.json:
+        answers = [{"group": one.group, what: answer(one, what, which)} for one in several]
+        write_json(arguments.json, answers or answer(source, what, which), indent=2)
+        return
+    console = out_console(markup=False, highlight=False)
+    for one in several or [source]:
+        if several:
+            print(f"service group {one.group}")
+        console.print(drawn_table(one, what, which, arguments.interval))
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -218,9 +240,6 @@ def main(arguments: argparse.Namespace) -> int:
         source.group = arguments.group
         if what == "reload":
             print(f"done: {source.ask('config.reload')['done']}")
-        elif arguments.json:
-            write_json(arguments.json, answer(source, what, which), indent=2)
         else:
-            console = out_console(markup=False, highlight=False)
-            console.print(drawn_table(source, what, which, arguments.interval))
+            print_answers(arguments, source)
     return 0

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control import sockets
-from vcmts.control.client import Client, connected
+from vcmts.control.client import Client, RefusedError, connected
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, RefusalError
 
 
 class Plane:
@@ -20,8 +20,11 @@ class Plane:
         self.group = group
 
     def ask(self, method: str, **params: Any) -> Any:
-        """Calls a method. Raises RefusalError if it is refused."""
-        return self.client.call(method, **params)
+        """Calls a method. Raises RefusalError if it is refused; its text names options."""
+        try:
+            return self.client.call(method, **params)
+        except RefusedError as error:  # parameters of the request are options here
+            raise RefusalError(str(error).replace("add group=", "add --group ")) from error
 
     def of_group(self, method: str, **params: Any) -> Any:
         """Calls a method with the service group as parameter."""
@@ -45,7 +48,10 @@ class Plane:
         """`drops` and `counters` of the group, by direction."""
         found: list[Json] = self.of_group("counters.get")["groups"]
         if len(found) != 1:
-            raise MistakeError(f"found {len(found)} service groups, allowed: one; set --group")
+            ids = [str(one["id"]) for one in found]
+            raise MistakeError(
+                f"there are several service groups: add --group {ids[0]} (or {', '.join(ids[1:])})"
+            )
         return found[0]
 
 
