@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs whose output nobody reads any more, or whose disk is full: the status is that of the run."""
+"""Runs whose output has no reader any more, stopped runs, and runs that share cores."""
 
 import json
 import os

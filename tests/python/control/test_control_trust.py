@@ -231,7 +231,7 @@ def run_as_other(folder: Path, *arguments: str, running: Sequence[Process] = ())
             try:
                 become(OTHER)
                 sockets.folders = lambda: [folder]
-                sockets.processes = lambda: iter(running)
+                setattr(sockets, "processes", lambda: iter(running))  # noqa: B010
                 with contextlib.redirect_stderr(stderr):
                     status = cli.main(arguments)
                 stderr.flush()

@@ -134,7 +134,7 @@ def test_sleeping_worker_of_dpdk_is_found() -> None:
     assert cores.share_of(other.pid, CORES[0]) is None
 
 
-def test_long_lists_are_cut() -> None:
+def test_long_lists_are_shortened() -> None:
     holders = {pid: f"a (process {pid})" for pid in range(1, 6)}
     assert cores.listed(holders).endswith("a (process 3) and 2 more")
     assert cores.listed({7: "b"}) == "b"

@@ -308,6 +308,12 @@ def merge_results(plane: Path, proven: Path) -> Json:
     return summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, requested)
 
 
+def wires(facts: Json, folder: Path, *, own: bool) -> list[Ends]:
+    """The wires of the network and R-PHY ports; `own`: one per service group."""
+    mtu = groups.largest_mtu(facts)
+    return [make_wire(folder, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
+
+
 def run_programs(
     config: Path,
     folder: Path,
@@ -319,9 +325,7 @@ def run_programs(
     """Runs both programs on the configuration, and observes a day. Returns the exit status."""
     facts = facts_of(config)
     several = len(groups.group_facts(facts)) > 1
-    own = several and given.ports == "own"
-    mtu = groups.largest_mtu(facts)
-    ends = [make_wire(folder, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
+    ends = wires(facts, folder, own=several and given.ports == "own")
     plane, proven = folder / "vcmtsd.json", folder / "traffic.json"
     captured = folder / UNEXPECTED
     command = traffic_command(config, ends, proven, facts, given)
@@ -368,10 +372,8 @@ def run_programs(
         return status or 1
     whole = merge_results(plane, proven) | drawn.document()
     witness.add(whole, config, folder, given)
-    refusals.add(whole)
-    qos.add(whole)
-    maps.add(whole)
-    lateness.add(whole)
+    for part in (refusals, qos, maps, lateness):
+        part.add(whole)
     json_file = output.file_name(given.json)
     witness.print_problems(whole, witness.keep_packets(whole, folder, json_file))
     kept = keep_unexpected(captured, json_file, status)
