@@ -128,7 +128,7 @@ static struct request request_modem(const struct driver *d, unsigned n) {
 					CHANGE_MODEM_ADD};
 	return (struct request){
 		"modem.remove",
-		json_pack("{s:{s:O}}", "modem", "mac", json_object_get(modem, "mac")),
+		json_pack("{s:O}", "mac", json_object_get(modem, "mac")),
 		CHANGE_MODEM_REMOVE,
 	};
 }

@@ -131,9 +131,10 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 		return rpc_describe(w->rpc);
 	if (method == NULL) {
 		errors_quote(name, strlen(name), quoted, sizeof(quoted));
-		return rpc_refuse(&w->call, RPC_NO_METHOD,
-				  "found method %s, allowed: those that rpc.discover lists",
-				  quoted);
+		return rpc_refuse(
+			&w->call, RPC_NO_METHOD,
+			"no method %s; `./vcmts control` and rpc.discover list the methods",
+			quoted);
 	}
 	w->method = method;
 	rpc_call_open(&w->call, method, json_object_get(request, "params"));

@@ -13,7 +13,7 @@
 #include "model/arena.h"
 #include "model/keys/keys.h"
 
-#define RPC_LINE 1024
+#define RPC_LINE 2048
 #define RPC_BATCH_MAX 64 /* requests in one array */
 /* Limit of bytes of responses to an array. Above it, further requests with an ID are refused. */
 #define RPC_ANSWERS_MAX (16u << 20)

@@ -5,7 +5,7 @@
 #include "model/server_config.h"
 #include "server/server.h"
 
-#define RECONFIGURE_LINE 768
+#define RECONFIGURE_LINE 1536
 
 /*
  * Applies the differences: changes in groups that stay, groups to add, groups to remove. Groups are

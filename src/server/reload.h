@@ -8,7 +8,7 @@
 #include "model/server_config.h"
 #include "server/server.h"
 
-#define RELOAD_LINE 1024
+#define RELOAD_LINE 2048
 
 enum reload_stage { RELOAD_BEGINS, RELOAD_IS_DONE };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/methods/key_methods.h"
 
+#include <stdio.h>
+
 #include "platform/log/log.h"
 
 /* One entry per key, laid out as a table. */
@@ -50,34 +52,36 @@ static bool forget_old(const struct live_group *l, const struct key_params *p,
 	return live_key_remove(l, p->said, changes, why);
 }
 
-static json_t *roll(struct rpc_call *call, key_step *step, const char *done) {
+/* `which` key, and what was done with it. */
+static json_t *roll(struct rpc_call *call, key_step *step, const char *which, const char *done) {
 	const struct key_params *p = call->params;
 	struct served_group *g = subject_group(call, &p->group);
 	struct live_changes changes;
-	char why[LIVE_LINE];
+	char why[LIVE_LINE], summary[64];
 	json_t *result;
 
 	if (g == NULL)
 		return NULL;
 	if (!step(&g->live, p, &changes, why))
 		return subject_refuse_change(call, why);
-	result = object_change(call, g, &changes);
+	snprintf(summary, sizeof(summary), "%s of association %u %s", which, p->said, done);
+	result = object_change(call, g, &changes, summary);
 	if (result != NULL)
 		log_debug("key",
 			  LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
 				     LOG_NUMBER("said", p->said)),
-			  "service group %u: key of association %u %s", g->sg->id, p->said, done);
+			  "service group %u: %s", g->sg->id, summary);
 	return result;
 }
 
 json_t *key_install(struct rpc_call *call) {
-	return roll(call, install, "installed");
+	return roll(call, install, "key", "installed");
 }
 
 json_t *key_use(struct rpc_call *call) {
-	return roll(call, use, "next key is in use");
+	return roll(call, use, "next key", "is in use");
 }
 
 json_t *key_remove(struct rpc_call *call) {
-	return roll(call, forget_old, "old key removed");
+	return roll(call, forget_old, "old key", "removed");
 }

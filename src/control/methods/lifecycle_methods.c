@@ -113,7 +113,7 @@ json_t *group_add(struct rpc_call *call) {
 		return NULL;
 	}
 	if (config->group_count != 1)
-		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
+		snprintf(why, sizeof(why), "file: has %zu service groups; group.add adds one",
 			 config->group_count);
 	else
 		good = add(call, &config->groups[0], why);
@@ -196,8 +196,7 @@ static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t cor
 	while (w < s->worker_count && s->layout.cores[w] != core)
 		w++;
 	if (w == s->worker_count)
-		rpc_refuse(call, RPC_REFUSED, "%s: found %u, allowed: a core with a worker", param,
-			   core);
+		rpc_refuse(call, RPC_REFUSED, "%s: no worker has core %u", param, core);
 	return w;
 }
 
@@ -212,7 +211,7 @@ json_t *worker_drain(struct rpc_call *call) {
 	if (to == s->worker_count)
 		return NULL;
 	if (from == to)
-		return rpc_refuse(call, RPC_REFUSED, "to: found %u, allowed: another core", p->to);
+		return rpc_refuse(call, RPC_REFUSED, "to: core %u is the one to drain", p->to);
 	if (server_worker_drain(s, from, to) != 0)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	return lifecycle_done(call);

@@ -27,7 +27,7 @@ const struct key metrics_get_params[] = {
 	 .flag = offsetof(struct metrics_get_params, group.given), .example = "1",
 	 HELP("service group (default: all, and metrics without a group)")},
 	{.name = "modem", .kind = KIND_MAC, AT(struct metrics_get_params, modem),
-	 .flag = offsetof(struct metrics_get_params, has_modem), .example = "02:00:00:00:00:01",
+	 .flag = offsetof(struct metrics_get_params, has_modem), .example = "02:01:00:00:00:01",
 	 HELP("MAC address: includes the metrics of this modem and its service flows")},
 	{.name = "modems", BOOL, AT(struct metrics_get_params, modems), .fallback = "false",
 	 HELP("include the metrics of each modem")},
@@ -85,10 +85,9 @@ static bool modem_is_somewhere(struct rpc_call *call, const struct metrics_get_p
 	}
 	units_format_mac(p->modem, text);
 	if (p->group.given)
-		rpc_refuse(call, RPC_REFUSED, "modem: service group %u has no modem %s",
-			   p->group.id, text);
+		rpc_refuse(call, RPC_REFUSED, "no modem %s in service group %u", text, p->group.id);
 	else
-		rpc_refuse(call, RPC_REFUSED, "modem: no service group has a modem %s", text);
+		rpc_refuse(call, RPC_REFUSED, "no modem %s in any service group", text);
 	return false;
 }
 

@@ -20,6 +20,9 @@ const struct key object_result[] = {
 };
 
 #define OBJECT_KEY(key, text) {.name = (key), .required = true, .kind = KIND_JSON, HELP(text)}
+#define ID_KEY(text)                                                                           \
+	{.name = "id", .required = true, INTEGER(0, KEYS_MAX_ID), AT(struct object_params, id),     \
+	 .example = "1", HELP(text)}
 #define WHOLE(list, by)                                                                        \
 	"add, replace: the keys of an item of `" list "` in the configuration; set: `" by           \
 	"` and the keys to change, as a merge patch (RFC 7396). An object in place of a list "    \
@@ -32,7 +35,8 @@ const struct key modem_params[] = {
 };
 const struct key modem_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("modem", "the key `mac` only"),
+	{.name = "mac", .required = true, .kind = KIND_MAC, AT(struct object_params, mac),
+	 .example = "02:01:00:00:00:01", HELP("MAC address of the modem")},
 	{0},
 };
 const struct key filter_group_params[] = {
@@ -42,7 +46,7 @@ const struct key filter_group_params[] = {
 };
 const struct key filter_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("filter_group", "the key `id` only"),
+	ID_KEY("ID of the filter group"),
 	{0},
 };
 const struct key channel_params[] = {
@@ -52,7 +56,7 @@ const struct key channel_params[] = {
 };
 const struct key channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("channel", "the key `id` only"),
+	ID_KEY("ID of the channel"),
 	{0},
 };
 const struct key upstream_channel_params[] = {
@@ -62,7 +66,7 @@ const struct key upstream_channel_params[] = {
 };
 const struct key upstream_channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("upstream_channel", "the key `id` only"),
+	ID_KEY("ID of the upstream channel"),
 	{0},
 };
 const struct key bonding_group_params[] = {
@@ -72,7 +76,7 @@ const struct key bonding_group_params[] = {
 };
 const struct key bonding_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("bonding_group", "the key `id` only"),
+	ID_KEY("ID of the bonding group"),
 	{0},
 };
 const struct key group_set_params[] = {
@@ -157,13 +161,17 @@ static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *
 	return refused(call, why);
 }
 
-json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes) {
+json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes,
+		      const char *summary) {
 	struct server *s = subject_server(call);
 	unsigned group = (unsigned)(g - s->groups);
 	char text[LIVE_LINE];
 	json_t *result;
 
-	live_changes_text(&g->live, changes, text, sizeof(text));
+	if (summary != NULL)
+		snprintf(text, sizeof(text), "%s", summary);
+	else
+		live_changes_text(&g->live, changes, text, sizeof(text));
 	server_changes_retire(s);
 	if (changes->count == 0)
 		result = done(text, s->generation);
@@ -215,12 +223,15 @@ json_t *object_request(struct rpc_call *call) {
 	g = subject_group(call, &p->group);
 	if (g == NULL)
 		return NULL;
-	value = json_object_get(call->given, object_param(object));
+	/* a removal has the name beside the group */
+	value = call->method->verb == LIVE_REMOVE
+			? call->given
+			: json_object_get(call->given, object_param(object));
 	if (!live_request(&g->live, call->method->verb, object, value, &changes, why))
 		return subject_refuse_change(call, why);
 	if (!differs_from_others(call, g, &changes, why)) {
 		live_changes_free(&changes);
 		return subject_refuse_change(call, why);
 	}
-	return object_change(call, g, &changes);
+	return object_change(call, g, &changes, NULL);
 }

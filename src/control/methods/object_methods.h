@@ -5,13 +5,17 @@
 #include "control/methods/subject.h"
 #include "model/live/difference.h"
 
-/* Applies the changes to the group. Returns the result, or NULL after a refusal or while it waits. Frees
- * `changes`. */
-json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes);
+/* Applies the changes to the group. Returns the result, with `summary` (NULL: "1 modem changed"), or
+ * NULL after a refusal or while it waits. Frees `changes`. */
+json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes,
+		      const char *summary);
 
-/* The parameters. live_request() reads the object, whose keys are those of a file. */
+/* The parameters. live_request() reads the object, whose keys are those of a file, or the name of
+ * the object to remove. */
 struct object_params {
 	struct group_subject group;
+	uint8_t mac[6];
+	uint32_t id;
 };
 
 extern const struct key object_result[];

@@ -105,7 +105,7 @@ const struct key flow_get_params[] = {
 	{0},
 };
 const struct key flow_get_result[] = {
-	{.name = "modem", .required = true, .kind = KIND_MAC, .example = "02:00:00:00:00:01",
+	{.name = "modem", .required = true, .kind = KIND_MAC, .example = "02:01:00:00:00:01",
 	 HELP("MAC address of its modem")},
 	REPORTED_FLOW_KEYS,
 	{0},
@@ -118,7 +118,7 @@ static const struct key reported_flow_item = {
 const struct key modem_flows_params[] = {
 	GROUP_KEY(struct modem_flows_params, group),
 	{.name = "mac", .required = true, .kind = KIND_MAC, AT(struct modem_flows_params, mac),
-	 .example = "02:00:00:00:00:01", HELP("MAC address of the modem")},
+	 .example = "02:01:00:00:00:01", HELP("MAC address of the modem")},
 	{0},
 };
 const struct key modem_flows_result[] = {

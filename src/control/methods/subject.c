@@ -61,13 +61,16 @@ size_t subject_modems(const struct served_group *g) {
 	return g->live.modems;
 }
 
-/* The IDs of all groups, as many as fit. */
-static void list_ids(struct rpc_call *call, char *text, size_t size) {
+/* The IDs of all groups, as many as fit; of the group `first` only if `with`. */
+static void list_ids(struct rpc_call *call, const struct served_group *first, bool with, char *text,
+		     size_t size) {
 	const struct served_group *g;
 	unsigned slot = 0;
 	size_t used = 0;
 
 	while ((g = subject_next_group(call, &slot)) != NULL) {
+		if (g == first && !with)
+			continue;
 		if (used + ID_TEXT + sizeof(", ..") > size) {
 			snprintf(text + used, size - used, ", ..");
 			return;
@@ -80,7 +83,7 @@ static void list_ids(struct rpc_call *call, char *text, size_t size) {
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s) {
 	struct served_group *g, *only;
 	unsigned slot = 0;
-	char ids[128] = "", found[32] = "nothing";
+	char ids[128] = "";
 
 	only = subject_next_group(call, &slot);
 	if (!s->given && only != NULL && subject_next_group(call, &slot) == NULL)
@@ -90,11 +93,13 @@ struct served_group *subject_group(struct rpc_call *call, const struct group_sub
 		if (s->given && g->sg->id == s->id)
 			return g;
 	}
-	if (s->given)
-		snprintf(found, sizeof(found), "\"%u\"", s->id);
-	list_ids(call, ids, sizeof(ids));
-	rpc_refuse(call, s->given ? RPC_REFUSED : RPC_WRONG_PARAMS, "group: found %s, allowed: %s",
-		   found, ids);
+	list_ids(call, only, s->given, ids, sizeof(ids));
+	if (s->given || only == NULL)
+		rpc_refuse(call, RPC_REFUSED, "no service group %u; in service: %s", s->id, ids);
+	else
+		rpc_refuse(call, RPC_WRONG_PARAMS,
+			   "there are several service groups: add group=%u (or %s)", only->sg->id,
+			   ids);
 	return NULL;
 }
 
@@ -106,7 +111,7 @@ const struct modem *subject_modem(struct rpc_call *call, const struct served_gro
 	if (m != NULL)
 		return m;
 	units_format_mac(mac, text);
-	rpc_refuse(call, RPC_REFUSED, "mac: service group %u has no modem %s",
-		   subject_config(g)->id, text);
+	rpc_refuse(call, RPC_REFUSED, "no modem %s in service group %u", text,
+		   subject_config(g)->id);
 	return NULL;
 }

@@ -30,8 +30,12 @@ static bool refuse_duplicate(const struct object_check *h, const struct identity
 		 identity->index[2]);
 	identity_text(identity, value, sizeof(value));
 	live_name(owner, h->l->blocks[owner][other], name, sizeof(name));
-	snprintf(h->why, LIVE_LINE, "%s.%s: found %s again, allowed: it once (%s has it)",
-		 live_kinds[h->object].item, path, value, name);
+	if (owner == h->object && (strcmp(path, "mac") == 0 || strcmp(path, "id") == 0))
+		snprintf(h->why, LIVE_LINE, "%s: exists already; %s.set changes it",
+			 live_kinds[owner].item, live_kinds[owner].item);
+	else
+		snprintf(h->why, LIVE_LINE, "%s.%s: %s has %s already", live_kinds[h->object].item,
+			 path, name, value);
 	return false;
 }
 
@@ -61,11 +65,10 @@ static bool shares_said(const struct object_check *h, const struct modem *modem)
 	    check_same_association(&h->l->sg.modems[other].security, &modem->security))
 		return true;
 	live_name(LIVE_MODEM, &h->l->sg.modems[other], name, sizeof(name));
-	snprintf(
-		h->why, LIVE_LINE,
-		"modem.security.said: found %u, allowed: a said of its own, or the same keys, ivs, "
-		"cipher and key_sequence as the modems that share it (%s)",
-		modem->security.said, name);
+	snprintf(h->why, LIVE_LINE,
+		 "modem.security.said: %s also has %u, and modems of one said have the same keys, "
+		 "ivs, cipher and key_sequence",
+		 name, modem->security.said);
 	return false;
 }
 
@@ -101,9 +104,8 @@ static bool is_carried(const struct object_check *h, const struct modem *modem) 
 		units_format_rate(reserved, found);
 		units_format_rate(capacity > others ? capacity - others : 0, allowed);
 		snprintf(h->why, LIVE_LINE,
-			 "modem.service_flows[%zu].min_reserved_rate: found %s on bonding "
-			 "group %" PRIu32 " by all flows of the modem, allowed: at most %s, "
-			 "the unreserved rate of its channels",
+			 "modem.service_flows[%zu].min_reserved_rate: the modem's flows reserve %s "
+			 "on bonding group %" PRIu32 ", whose channels have %s left",
 			 f, found, group->id, allowed);
 		return false;
 	}
@@ -121,9 +123,9 @@ static bool carries(const struct object_check *h, const struct service_group *sg
 	units_format_rate(capacity, found);
 	units_format_rate(reserved, allowed);
 	snprintf(h->why, LIVE_LINE,
-		 "%s: found channels of %s in bonding group %" PRIu32
-		 ", allowed: at least %s, the sum of its flows' min_reserved_rate",
-		 path, found, group->id, allowed);
+		 "%s: bonding group %" PRIu32 " would have channels of %s, and its flows reserve "
+		 "%s (min_reserved_rate)",
+		 path, group->id, found, allowed);
 	return false;
 }
 
@@ -135,8 +137,8 @@ static bool suits_flows(const struct object_check *h, const struct bonding_group
 	without = h->l->index->without_dsid[h->slot];
 	if (group->channel_count >= 2 && without > 0) {
 		snprintf(h->why, LIVE_LINE,
-			 "bonding_group.channels: found %zu channels, allowed: one, as %" PRIu32
-			 " of the flows on it have no DSID",
+			 "bonding_group.channels: %zu channels need DSIDs, and %" PRIu32
+			 " of the flows on them have none",
 			 group->channel_count, without);
 		return false;
 	}
@@ -243,8 +245,6 @@ bool conflicts_no_users(const struct live_group *l, enum live_object object, uin
 		return true;
 	live_name(object, l->blocks[object][slot], name, sizeof(name));
 	name_user(l, object, slot, user, sizeof(user));
-	snprintf(why, LIVE_LINE,
-		 "%s: found %s, which %s refers to, allowed: one that nothing refers to",
-		 live_kinds[object].item, name, user);
+	snprintf(why, LIVE_LINE, "%s is in use by %s; change or remove that first", name, user);
 	return false;
 }

@@ -9,7 +9,7 @@
 
 #include "model/service_group.h"
 
-#define LIVE_LINE 384 /* bytes of a message that refuses a change */
+#define LIVE_LINE 1024 /* bytes of a message that refuses a change: one line per mistake */
 #define LIVE_FREE_ID UINT32_MAX /* in a free slot of filter groups */
 
 /* The capacity of a group for each kind of objects: slots in use and free ones. */

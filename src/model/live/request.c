@@ -13,11 +13,13 @@
 #include "model/live/merge_patch.h"
 #include "model/live/object_copy.h"
 #include "model/live/object_json.h"
+#include "model/live/request_names.h"
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
 #define MAX_VALUES 1000000 /* per request */
 #define NO_MEMORY "no memory left for the request"
+#define MORE_SIZE 48 /* of the last line, which counts further errors */
 
 /* The state of reading a request; its arena and tree own what is read. */
 struct request {
@@ -34,23 +36,30 @@ static bool set_why(char why[LIVE_LINE], const char *text) {
 	return false;
 }
 
-/* Rewrites the path "modems[0].mac" of an error to "modem.mac", as the request has no list. */
-static void report_error(const char *line, enum live_object object, char why[LIVE_LINE]) {
-	const char *text = strchr(line, ' ') + 1; /* after the name that stands for a file name */
+/* Appends a line of errors_print(), with the path "modem.mac" for "modems[0].mac", as the request
+ * has no list. Returns false if it does not fit. */
+static bool add_line(const char *line, enum live_object object, char why[LIVE_LINE]) {
+	const char *space = strchr(line, ' '); /* after the name that stands for a file name */
+	const char *text = space != NULL ? space + 1 : line;
 	const struct live_kind *kind = &live_kinds[object];
-	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0;
+	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0, used = strlen(why);
 	bool listed = length > 0 && strncmp(text, kind->list, length) == 0 &&
 		      strncmp(text + length, "[0]", 3) == 0;
 
-	snprintf(why, LIVE_LINE, "%s%.*s", listed ? kind->item : "",
-		 (int)strcspn(listed ? text + length + 3 : text, "\n"),
-		 listed ? text + length + 3 : text);
+	if (listed)
+		text += length + 3;
+	if (used + strlen(text) + sizeof("bonding_group") + MORE_SIZE > LIVE_LINE && used > 0)
+		return false;
+	snprintf(why + used, LIVE_LINE - used, "%s%s%s", used > 0 ? "\n" : "",
+		 listed ? kind->item : "", text);
+	return true;
 }
 
-/* Writes the first error, and frees all of them. */
-static bool report_first(struct request *r, char why[LIVE_LINE]) {
-	char *text = NULL;
-	size_t size;
+/* Writes all errors, one per line, and frees them. */
+static bool report_all(struct request *r, char why[LIVE_LINE]) {
+	char *text = NULL, *rest, *line;
+	uint64_t total = r->errors.total, shown = 0;
+	size_t size, used;
 	FILE *out = open_memstream(&text, &size);
 
 	set_why(why, NO_MEMORY);
@@ -61,8 +70,18 @@ static bool report_first(struct request *r, char why[LIVE_LINE]) {
 	}
 	errors_print(&r->errors, out);
 	fclose(out);
-	if (text != NULL && strchr(text, ' ') != NULL && strncmp(text, "no memory", 9) != 0)
-		report_error(text, r->object, why);
+	rest = text;
+	if (text != NULL && strncmp(text, "no memory", 9) != 0)
+		why[0] = '\0';
+	while (why[0] == '\0' || shown > 0) {
+		line = strsep(&rest, "\n");
+		if (line == NULL || line[0] == '\0' || !add_line(line, r->object, why))
+			break;
+		shown++;
+	}
+	used = strlen(why);
+	if (shown > 0 && shown < total)
+		snprintf(why + used, LIVE_LINE - used, "\nand %" PRIu64 " more", total - shown);
 	free(text);
 	return false;
 }
@@ -137,7 +156,7 @@ static const void *request_read(struct request *r, json_t *value, char why[LIVE_
 	}
 	if (r->errors.total == 0)
 		return live_item(&r->view, r->object, 0);
-	report_first(r, why);
+	report_all(r, why);
 	return NULL;
 }
 
@@ -162,10 +181,10 @@ static bool read_name(struct request *r, json_t *value, struct identity *identit
 		reader_read_one(&reader, keys, node, &item, &path);
 	} else if (r->errors.total == 0) {
 		key_describe(keys, allowed, sizeof(allowed));
-		errors_add(&r->errors, 0, &up, "nothing", allowed);
+		errors_add_missing(&r->errors, 0, &up, allowed);
 	}
 	*identity = identity_of(r->object, &item);
-	return r->errors.total == 0 || report_first(r, why);
+	return r->errors.total == 0 || report_all(r, why);
 }
 
 bool live_request_find(const struct live_group *l, enum live_object object, json_t *value,
@@ -187,11 +206,7 @@ bool live_request_find(const struct live_group *l, enum live_object object, json
 	if (*slot != IDENTITY_NONE)
 		return true;
 	identity_text(&identity, text, sizeof(text));
-	snprintf(why, LIVE_LINE,
-		 "%s.%s: found %s, allowed: the value of %s %s in "
-		 "service",
-		 kind->item, object_key(object)->item->keys->name, text,
-		 strchr("aeiou", kind->name[0]) ? "an" : "a", kind->name);
+	snprintf(why, LIVE_LINE, "no %s %s in service group %" PRIu32, kind->name, text, l->sg.id);
 	return false;
 }
 
@@ -222,6 +237,8 @@ static bool request_put(const struct live_group *l, enum live_object object, jso
 				     : set_why(why, NO_MEMORY);
 	}
 	request_end(&r);
+	if (!good)
+		request_names(object, value, why);
 	return good;
 }
 
@@ -240,7 +257,7 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 	if (good && tree_from_json(&r.tree, value, &r.errors))
 		reader_read(&reader, keys, r.tree.root, block);
 	if (r.errors.total > 0)
-		good = report_first(&r, why);
+		good = report_all(&r, why);
 	else if (!good)
 		set_why(why, NO_MEMORY);
 	request_end(&r);
@@ -273,9 +290,9 @@ bool live_request(const struct live_group *l, enum live_verb verb, enum live_obj
 
 	*changes = (struct live_changes){0};
 	if (!json_is_object(value))
-		return set_why(why, "request: found no map, allowed: the keys of an object");
+		return set_why(why, "the object is no map of its keys");
 	if (object == LIVE_GROUP && verb != LIVE_SET)
-		return set_why(why, "request: found the group itself, allowed: to set its keys");
+		return set_why(why, "a service group can only be changed: group.set");
 	if (verb == LIVE_ADD)
 		return request_put(l, object, value, IDENTITY_NONE, changes, why);
 	if (!live_request_find(l, object, value, &slot, why))

@@ -18,8 +18,8 @@ enum live_verb {
  * `value` has the keys of such an object in a file. LIVE_SET needs `mac` or `id` and the keys to
  * set; LIVE_REMOVE needs `mac` or `id`. Of LIVE_GROUP the single values can be set. Returns true
  * with at most one change in `changes` (none: nothing differs), for live_changes_apply() or
- * live_changes_free(). Returns false with one line in `why` in the loader's form: path, found,
- * allowed. `l` does not change, and `value` remains the caller's.
+ * live_changes_free(). Returns false with a line per mistake in `why`, whose texts are those of
+ * a file. `l` does not change, and `value` remains the caller's.
  */
 bool live_request(const struct live_group *l, enum live_verb verb, enum live_object object,
 		  json_t *value, struct live_changes *changes, char why[LIVE_LINE]);

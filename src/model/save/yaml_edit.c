@@ -89,8 +89,8 @@ static struct secret_text *lines_after(struct yaml_edit *e, size_t end) {
 	size_t at = line_end(e, end);
 	struct secret_text *t = change(e, at, at);
 
-	if (t != NULL && at > 0 && e->text[at - 1] != '\n')
-		secret_text_puts(t, "\n");
+	if (t != NULL)
+		e->changes[e->count - 1].own_line = true;
 	return t;
 }
 
@@ -257,6 +257,8 @@ void yaml_edit_write(struct yaml_edit *e, struct secret_text *t) {
 		if (t->failed)
 			return;
 		secret_text_put(t, e->text + at, c->start - at);
+		if (c->own_line && t->size > 0 && t->at[t->size - 1] != '\n')
+			secret_text_puts(t, "\n");
 		if (c->text.size > 0)
 			secret_text_put(t, c->text.at, c->text.size);
 		at = c->end;

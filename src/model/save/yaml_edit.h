@@ -12,6 +12,7 @@
 struct yaml_change {
 	size_t start, end;
 	size_t order; /* of changes with the same start */
+	bool own_line; /* begins a line, also after a last line without a line break */
 	struct secret_text text;
 };
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
 ADDRESS = CONFIG.modems[3].addresses[0]
-REMOVE = {"method": "modem.remove", "params": {"modem": {"mac": "02:01:00:00:00:04"}}}
+REMOVE = {"method": "modem.remove", "params": {"mac": "02:01:00:00:00:04"}}
 
 
 def replay(folder: Path, *options: str | Path, tool: bool = False) -> Completed:

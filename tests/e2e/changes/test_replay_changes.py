@@ -43,9 +43,9 @@ def mac(number: int) -> bytes:
 
 # Changes of a modem without packets, by their name.
 IDLE_MODEM_CHANGES = {
-    "modem removed": [change(T_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"})],
+    "modem removed": [change(T_NS, "modem.remove", mac="02:01:00:00:00:06")],
     "modem removed and added": [
-        change(T_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"}),
+        change(T_NS, "modem.remove", mac="02:01:00:00:00:06"),
         change(LATER_NS, "modem.add", modem=modem(6)),
     ],
     "key rolled": [
@@ -63,7 +63,7 @@ IDLE_MODEM_CHANGES = {
     "rules changed": [change(T_NS, "filter_group.set", filter_group={"id": 3, "rules": ANY})],
     "refused": [
         change(T_NS, "modem.add", modem=modem(1)),
-        change(T_NS + 1, "channel.remove", channel={"id": 11}),
+        change(T_NS + 1, "channel.remove", id=11),
         change(LATER_NS, "key.use", said=5),
         change(LATER_NS + 1, "group.remove"),
     ],
@@ -112,7 +112,7 @@ def test_removed_flow_drains_its_queue(count: int, drops_packets: bool, tmp_path
         burst("10.0.0.9", count) + burst("10.0.0.9", 7, T_NS + MS) + burst("10.0.0.9", 1, 999 * MS)
     )
     sent += burst("10.0.0.13", 1, 999 * MS)
-    changes = [change(T_NS, "modem.remove", modem={"mac": modem(3)["mac"]})]
+    changes = [change(T_NS, "modem.remove", mac=modem(3)["mac"])]
     replay = replay_changes(tmp_path, TEXT, sent, changes)
     removed = DownstreamProof(replay).check()
     drops = replay.counts("downstream", "drops")

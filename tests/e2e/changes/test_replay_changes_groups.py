@@ -65,7 +65,7 @@ def group_2_changes(modems: Sequence[Json]) -> list[Change]:
     first, second = modems[0], {"mac": SECOND_MODEM}
     rules = [{"family": "ipv4", "action": "permit"}]
     return [
-        change(T_NS, "modem.remove", modem=second),
+        change(T_NS, "modem.remove", **second),
         change(T_NS + 101, "modem.set", modem={"mac": first["mac"], "bonding_group": 2}),
         change(T_NS + MS, "key.use", said=int(first["security"]["said"], 0)),
         change(T_NS + 2 * MS, "filter_group.set", filter_group={"id": 1, "rules": rules}),

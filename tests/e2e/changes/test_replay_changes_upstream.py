@@ -110,7 +110,7 @@ CHANGES: dict[str, Callable[[Sequence[Record]], list[Change]]] = {
         change(at(0.3, sent) + 1, "modem.remove", modem=modem_mac(3)),
         change(at(0.4, sent), "modem.set", modem=modem_mac(1) | {"upstream_service_flows": [
             {"id": 101, "sid_clusters": [{"id": 0, "sids": [{"channel": 2, "sid": 1}]}]}]}),
-        change(at(0.5, sent), "upstream_channel.remove", upstream_channel={"id": 1}),
+        change(at(0.5, sent), "upstream_channel.remove", id=1),
         change(at(0.7, sent), "upstream_channel.add",
                upstream_channel=FILE["upstream_channels"][0]),
     ],

@@ -90,7 +90,7 @@ class RollScheduler:
     def remove(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
-        self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
+        self.client.call("modem.remove", group=group, mac=modem["mac"])
         self.removed.append((group, modem))
 
     def add(self) -> None:

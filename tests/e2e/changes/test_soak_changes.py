@@ -60,7 +60,7 @@ class RandomChanger:
     def remove(self) -> None:
         group, modem = self.random_modem()
         if modem not in [item for _, item in self.removed] and len(self.removed) < 20:
-            self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
+            self.client.call("modem.remove", group=group, mac=modem["mac"])
             self.removed.append((group, modem))
             self.removed_at.append(time.monotonic())
 
@@ -131,8 +131,8 @@ class RandomChanger:
         for method in ("modem.add", "modem.remove"):
             calls: list[tuple[str, Json]] = []
             for group, modem in added:
-                value = modem if method == "modem.add" else {"mac": modem["mac"]}
-                calls.append((method, {"group": group, "modem": value}))
+                value = {"modem": modem} if method == "modem.add" else {"mac": modem["mac"]}
+                calls.append((method, {"group": group, **value}))
             if self.random.random() < 0.5:
                 answers = self.client.calls(calls)
                 assert not [answer for answer in answers if isinstance(answer, RefusedError)]

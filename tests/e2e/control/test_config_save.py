@@ -184,7 +184,7 @@ def test_anchored_value_makes_a_new_text(folder: Path) -> None:
                         "    bonding_group: *one")  # fmt: skip
     (folder / "sg.yaml").write_text("metrics: 127.0.0.1:0\n" + text)
     with start_server(folder) as (run, path), Client(path, TIMEOUT) as client:
-        client.call("modem.remove", modem={"mac": MAC})
+        client.call("modem.remove", mac=MAC)
         before = client.call("config.get", keys=True)["config"]
         (folder / "sg.yaml").write_text(
             "metrics: 127.0.0.1:0\n" + text.replace("500 Mbps", "450 Mbps")
@@ -255,7 +255,7 @@ def test_list_of_all_groups_makes_a_new_text(folder: Path) -> None:
             modem.pop("filter_groups", None)
     text = filters + "service_groups:\n" + yaml.safe_dump(groups)
     with serve_text(folder, text), Client(folder / "control.sock", TIMEOUT) as client:
-        client.call("filter_group.remove", group=1, filter_group={"id": 1})
+        client.call("filter_group.remove", group=1, id=1)
         assert "comments are lost, as a list belongs to all groups" in saved(client, comments=False)
         first, second = load(folder / "sg.yaml")["service_groups"]
         assert "filter_groups" not in first and len(second["filter_groups"]) == 1

@@ -56,7 +56,7 @@ def change_answers(client: Client) -> dict[str, Any]:
     with pytest.raises(RefusedError, match="upstream_channel"):  # it has no upstream
         client.call("upstream_channel.add", upstream_channel=upstream_channel)
     answers = {
-        "modem.remove": client.call("modem.remove", modem={"mac": modem["mac"]}),
+        "modem.remove": client.call("modem.remove", mac=modem["mac"]),
         "modem.add": client.call("modem.add", modem=modem),
         "modem.set": client.call("modem.set", modem={"mac": modem["mac"], "cpe_limit": 3}),
         "modem.replace": client.call("modem.replace", modem=modem),
@@ -66,7 +66,7 @@ def change_answers(client: Client) -> dict[str, Any]:
         "filter_group.add": client.call(
             "filter_group.add", filter_group={"id": 9, "rules": [rule]}
         ),
-        "filter_group.remove": client.call("filter_group.remove", filter_group={"id": 9}),
+        "filter_group.remove": client.call("filter_group.remove", id=9),
         "upstream_channel.none": None,  # stands for its methods, which this server refuses
         "group.set": client.call("group.set", values={"rate_limit": "9 Gbps"}),
         "group.drain": client.call("group.drain"),

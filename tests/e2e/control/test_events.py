@@ -102,7 +102,7 @@ def modem_calls(modem: Json, number: int) -> list[tuple[str, Json]]:
     replaced = modem | {"security": security | {"key": f"{number:032x}"}}
     return [
         ("modem.set", {"modem": {"mac": modem["mac"], "cpe_limit": number % 8 + 1}}),
-        ("modem.remove", {"modem": {"mac": modem["mac"]}}),
+        ("modem.remove", {"mac": modem["mac"]}),
         ("modem.add", {"modem": added}),
         ("modem.replace", {"modem": replaced}),
         *[("key.install", {"said": said, "key": f"{number:032x}", "iv": f"{number:032x}"})] * 2,
@@ -119,9 +119,9 @@ def other_calls(number: int) -> list[tuple[str, Json]]:
     return [
         ("channel.set", {"channel": {"id": 11, "rate": f"{number * 20} Mbps"}}),
         ("channel.add", {"channel": channel}),
-        ("channel.remove", {"channel": {"id": number}}),
+        ("channel.remove", {"id": number}),
         ("filter_group.add", {"filter_group": rules}),
-        ("filter_group.remove", {"filter_group": {"id": number}}),
+        ("filter_group.remove", {"id": number}),
         ("bonding_group.add", {"bonding_group": {"id": number, "channels": [11]}}),
         ("bonding_group.replace", {"bonding_group": {"id": 1, "channels": [12, 11]}}),
         ("upstream_channel.add", {"upstream_channel": upstream}),

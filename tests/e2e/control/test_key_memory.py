@@ -127,7 +127,7 @@ def add_and_remove_keys(client: Client, folder: Path) -> None:
     client.call("modem.set", modem={"mac": "02:01:00:00:01:01", "security": security})
     client.call("config.get", keys=True)
     client.calls([("config.get", {"keys": True}), ("modem.get", {"mac": "02:01:00:00:01:01"})])
-    client.call("modem.remove", modem={"mac": "02:01:00:00:01:01"})
+    client.call("modem.remove", mac="02:01:00:00:01:01")
     crypto = re.search("^crypto:.*\n", (folder / "sg.yaml").read_text(), re.MULTILINE)
     for key in (IN_RELOAD, KEPT):
         (folder / "sg.yaml").write_text(config_with_upstream(crypto[0] if crypto else "", key))

@@ -182,7 +182,7 @@ def send_changes(path: Path) -> None:
     with Client(path, TIMEOUT) as client:
         client.call("key.use", group=2, said=1)
         with pytest.raises(RefusedError):
-            client.call("modem.remove", group=1, modem={"mac": "02:ff:ff:ff:ff:ff"})
+            client.call("modem.remove", group=1, mac="02:ff:ff:ff:ff:ff")
 
 
 def metrics_address(run: Run) -> str:

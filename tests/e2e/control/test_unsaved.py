@@ -50,7 +50,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
         "modem 02:09:00:00:00:01 of service group 1 (added by modem.add)",
     ),
     "modem.remove": (
-        {"modem": {"mac": MAC}},
+        {"mac": MAC},
         f"modem {MAC} of service group 1 (removed by modem.remove)",
     ),
     "modem.set": (
@@ -101,7 +101,7 @@ def test_changes_that_the_file_has_or_that_ended_are_not_undone(
     client: Client, folder: Path
 ) -> None:
     client.call("modem.add", modem=NEW)
-    client.call("modem.remove", modem={"mac": NEW["mac"]})
+    client.call("modem.remove", mac=NEW["mac"])
     assert client.call("config.reload")["done"].endswith("nothing changed")
     client.call("channel.set", channel={"id": 11, "rate": "800 Mbps"})
     (folder / "sg.yaml").write_text(config_text("800 Mbps") + MODEM.format(n=5, iv="00" * 16))

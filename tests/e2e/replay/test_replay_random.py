@@ -145,7 +145,7 @@ class ChangeGenerator:
             rate = f"{self.random.randint(200, 900)} Mbps"
             return "channel.set", {"channel": {"id": channel, "rate": rate}}
         if kind == 2:
-            return "channel.remove", {"channel": {"id": channel}}
+            return "channel.remove", {"id": channel}
         group = {"id": self.random.choice(BONDED), "channels": sorted(self.some(self.channels))}
         return "bonding_group.set", {"bonding_group": group}
 

@@ -180,13 +180,13 @@ def test_value_may_be_a_file(
     path, received = service
     modem = tmp_path / "modem.yaml"
     modem.write_text("mac: 02:01:00:00:00:09\naddresses: [10.0.0.9]\n", encoding="utf-8")
-    options = ("modem.add", "group=1", "rate=1.5 Gbps", f"modem=@{modem}", "list=[1, 2]")
+    options = ("modem.add", "group=1", "rate=1.5 Gbps", f"modem=@{modem}", "list=[1, null]")
     assert run_control(path, *options, as_json=True) == 0
     expected = {
         "group": "1",
         "rate": "1.5 Gbps",
         "modem": {"mac": "02:01:00:00:00:09", "addresses": ["10.0.0.9"]},
-        "list": ["1", "2"],
+        "list": ["1", None],
     }
     assert received[0]["params"] == expected
     assert json.loads(capsys.readouterr().out) == expected

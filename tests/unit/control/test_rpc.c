@@ -34,7 +34,8 @@ static const struct {
 	{ADD("[5]"), ERROR(-32600, "params: found no object, allowed: parameters by name", "null")},
 	{ADD("{\"by\":13}"), ERROR(-32000, "by: 13 is not possible", "1")},
 	{CALL("ad", "{}", "1"),
-	 ERROR(-32601, "found method \\\"ad\\\", allowed: those that rpc.discover lists", "1")},
+	 ERROR(-32601, "no method \\\"ad\\\"; `./vcmts control` and rpc.discover list the methods",
+	       "1")},
 	{"[" ADD("{\"by\":1}") "," ADD("{\"by\":0}") "," ADD("{\"by\":2}") "]",
 	 "[" SUM(28, "1") "," WRONG_BY("\\\"0\\\"") "," SUM(30, "1") "]"},
 };

@@ -369,6 +369,12 @@ static json_t *create_params(const struct simulation *sim, const struct op *op) 
 	case OP_KEY_REMOVE:
 		json_object_set_new(op->item, "group", json_integer(op->group));
 		return json_incref(op->item);
+	case OP_REMOVE: {
+		json_t *params = json_copy(op->item);
+
+		json_object_set_new(params, "group", json_integer(op->group));
+		return params;
+	}
 	default: return json_pack("{s:i,s:O}", "group", op->group, object_name(op, name), op->item);
 	}
 }

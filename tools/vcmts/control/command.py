@@ -6,6 +6,7 @@ Exit status: 0 if done, 1 if refused or vcmtsd has ended, 2 for wrong arguments.
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,13 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser, "the answer")
 
 
+class ValueLoader(yaml.BaseLoader):
+    """Reads scalars as text, which vcmtsd converts, except null, by which a request removes keys."""
+
+
+NULL = "tag:yaml.org,2002:null"
+ValueLoader.add_implicit_resolver(NULL, re.compile("null$"), ["n"])
+ValueLoader.add_constructor(NULL, lambda _loader, _node: None)
+
+
 def parse_value(key: str, text: str) -> Any:
     """Parses the text after `=` as YAML, or the file that it names."""
     try:
         if not text.startswith("@"):
-            return yaml.load(text, Loader=yaml.BaseLoader)
+            return yaml.load(text, Loader=ValueLoader)
         path = Path("/dev/stdin" if text == "@-" else text[1:])
-        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
+        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=ValueLoader)
     except OSError as error:
         raise MistakeError(f"{key}: {secret.hide_keys(text)}: {error.strerror}") from error
     except UnicodeError as error:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from vcmts.docs.configdoc import allowed, default, sentence, table
 from vcmts.jsons import Json
 
 HEAD = Path(__file__).with_name("control.md.in")
+EXAMPLES = Path(__file__).with_name("control_examples.yaml")
 CODES = {
     -32700: "invalid JSON. If the input is no object or array, or has more than 32 levels, "
     "`vcmtsd` disconnects the client",
@@ -105,8 +108,29 @@ def word(name: str, value: Any) -> str:
     return f"{name}={quoted}"
 
 
-def section(method: Json) -> Iterator[str]:
+def examples(method: Json) -> list[Json]:
+    """Examples of control_examples.yaml; otherwise one with the required parameters."""
+    listed: dict[str, list[Json]] = yaml.safe_load(EXAMPLES.read_text(encoding="utf-8"))
     given = {p["name"]: example(p["schema"]) for p in method["params"] if p["required"]}
+    return listed.get(method["name"], [{"params": given}])
+
+
+def example_lines(method: Json, shown: Json) -> Iterator[str]:
+    """The command, and the request with its answer."""
+    name, params = method["name"], shown["params"]
+    words = [name, *(word(key, value) for key, value in params.items())]
+    request = {"jsonrpc": "2.0", "method": name, "params": params, "id": 1}
+    answer = {"jsonrpc": "2.0", "result": example(method["result"]["schema"]), "id": 1}
+    answer["result"] |= shown.get("result", {})
+    if "done" in shown:
+        answer["result"]["done"] = shown["done"]
+    if "about" in shown:
+        yield f"{shown['about']}\n"
+    yield f"```\n./vcmts control {' '.join(words)}\n```\n"
+    yield f"```json\n{json.dumps(request)}\n{json.dumps(answer, indent=2)}\n```\n"
+
+
+def section(method: Json) -> Iterator[str]:
     yield f"\n### `{method['name']}`\n"
     yield f"{sentence(method['summary'])}.\n"
     if method["params"]:
@@ -116,11 +140,8 @@ def section(method: Json) -> Iterator[str]:
     yield from (*result_table(method["result"]["schema"]), "")
     for error in method["errors"]:
         yield f"Error {error['code']}: {error['message']}.\n"
-    words = [method["name"], *(word(name, value) for name, value in given.items())]
-    request = {"jsonrpc": "2.0", "method": method["name"], "params": given, "id": 1}
-    answer = {"jsonrpc": "2.0", "result": example(method["result"]["schema"]), "id": 1}
-    yield f"```\n./vcmts control {' '.join(words)}\n```\n"
-    yield f"```json\n{json.dumps(request)}\n{json.dumps(answer, indent=2)}\n```"
+    for shown in examples(method):
+        yield from example_lines(method, shown)
 
 
 def render(document: Json) -> str:

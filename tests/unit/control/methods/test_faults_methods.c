@@ -64,8 +64,11 @@ struct object_request {
 static struct request object_request(const struct object *o, const char *action, const char *keys,
 				     struct object_request *r) {
 	snprintf(r->method, sizeof(r->method), "%s.%s", o->kind, action);
-	snprintf(r->params, sizeof(r->params), "{group: 1, %s: {%s%s%s}}", o->kind, o->id,
-		 *keys != '\0' ? ", " : "", keys);
+	if (*keys == '\0') /* a removal */
+		snprintf(r->params, sizeof(r->params), "{group: 1, %s}", o->id);
+	else
+		snprintf(r->params, sizeof(r->params), "{group: 1, %s: {%s, %s}}", o->kind, o->id,
+			 keys);
 	return (struct request){r->method, r->params};
 }
 

@@ -30,11 +30,14 @@ static const struct {
 	int code;
 } requests[] = {
 	{"group.get", "{group: 2}", "id=2"},
-	{"group.get", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
-	{"group.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
-	{"modem.list", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
-	{"counters.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
-	{"scheduler.get", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
+	{"group.get", "{}", "there are several service groups: add group=1 (or 2)",
+	 RPC_WRONG_PARAMS},
+	{"group.get", "{group: 3}", "no service group 3; in service: 1, 2", RPC_REFUSED},
+	{"modem.list", "{}", "there are several service groups: add group=1 (or 2)",
+	 RPC_WRONG_PARAMS},
+	{"counters.get", "{group: 3}", "no service group 3; in service: 1, 2", RPC_REFUSED},
+	{"scheduler.get", "{}", "there are several service groups: add group=1 (or 2)",
+	 RPC_WRONG_PARAMS},
 	{"group.get", "{group: 65536}",
 	 "group.get: group: found \"65536\", allowed: a number, 1 to 65535", RPC_WRONG_PARAMS},
 	{"group.get", "{group: 1}",
@@ -63,7 +66,7 @@ static const struct {
 	{"power.get", "{}", "driver=none cores=[0]"},
 	{"power.set", "{empty_rounds: 7}", "a replay has no frequencies", RPC_REFUSED},
 	{"modem.set", "{group: 1, modem: {mac: '02:01:00:00:00:01', bonding_group: 99}}",
-	 "modem.bonding_group: no bonding group 99 in service", RPC_REFUSED},
+	 "modem 02:01:00:00:00:01: bonding_group: no bonding group 99 in service", RPC_REFUSED},
 	{"metrics.get", "{names: []}",
 	 "metrics.get: names: found an empty list, allowed: a list of 1 to 64 values",
 	 RPC_WRONG_PARAMS},
@@ -71,11 +74,11 @@ static const struct {
 	 "metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters A-Z a-z "
 	 "0-9 . _ -",
 	 RPC_WRONG_PARAMS},
-	{"metrics.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
+	{"metrics.get", "{group: 3}", "no service group 3; in service: 1, 2", RPC_REFUSED},
 	{"metrics.get", "{group: 2, modem: '02:01:00:00:00:99'}",
-	 "modem: service group 2 has no modem 02:01:00:00:00:99", RPC_REFUSED},
+	 "no modem 02:01:00:00:00:99 in service group 2", RPC_REFUSED},
 	{"metrics.get", "{modem: '02:01:00:00:00:99'}",
-	 "modem: no service group has a modem 02:01:00:00:00:99", RPC_REFUSED},
+	 "no modem 02:01:00:00:00:99 in any service group", RPC_REFUSED},
 	{"metrics.get", "{modem: 'x'}",
 	 "metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
 	 "\"02:00:00:00:00:01\"",
@@ -105,7 +108,7 @@ TEST(free_slots_are_not_reported) {
 	expect_result("modem.list", "{group: 1, count: 1}", "next=none");
 	expect_result("group.get", "{group: 1}", "modems=1");
 	expect_error("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
-		     "mac: service group 1 has no modem 02:01:00:00:00:02");
+		     "no modem 02:01:00:00:00:02 in service group 1");
 }
 
 TEST(counters_get_returns_counters) {
@@ -303,7 +306,7 @@ TEST(removal_is_answered_after_retirement) {
 	struct rpc_work *removal, *addition;
 
 	block_retirement(true);
-	removal = begin_call("modem.remove", SECOND "}}");
+	removal = begin_call("modem.remove", "{group: 1, mac: '02:01:00:00:00:02'}");
 	assert_false(rpc_continue(removal));
 	assert_int_equal(live->modems, 1); /* applied, not retired */
 	assert_false(rpc_continue(removal));

@@ -46,7 +46,7 @@ TEST(key_roll_installs_uses_and_removes_keys) {
 	assert_int_equal(bench->server.groups[0].key_rolls[CRYPTO_DOWNLINK], 0);
 	assert_int_equal(bench->server.refused, refusals + 3);
 	expect_error("key.use", "{group: 3, said: 2}", RPC_REFUSED,
-		     "group: found \"3\", allowed: 1, 2");
+		     "no service group 3; in service: 1, 2");
 }
 
 TEST(set_changes_objects_once) {
@@ -63,10 +63,10 @@ TEST(set_changes_objects_once) {
 	expect_result("group.set", "{group: 1, values: {rate_limit: '1 Gbps'}}",
 		      "done=1_limit_changed");
 	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
-	expect_error("channel.remove", "{group: 2, channel: {id: 9}}", RPC_REFUSED,
-		     "channel.id: found 9, allowed: the value of a channel in service");
+	expect_error("channel.remove", "{group: 2, id: 9}", RPC_REFUSED,
+		     "no channel 9 in service group 2");
 	expect_error("channel.set", "{channel: {id: 1}}", RPC_WRONG_PARAMS,
-		     "group: found nothing, allowed: 1, 2");
+		     "there are several service groups: add group=1 (or 2)");
 }
 
 TEST(config_get_hides_keys_by_default) {
@@ -144,23 +144,20 @@ TEST(invalid_group_requests_are_refused) {
 			    "service group 1: a group with this ID is in service already");
 	assert_file_refused("service_groups: [{service_group: 8, " PORTS(
 				    0, 1) "},\n {service_group: 9, " PORTS(2, 3) "}]\n" ONE,
-			    "file: found 2 service groups, allowed: one");
+			    "file: has 2 service groups; group.add adds one");
 	for (size_t i = 0; i < ARRAY_COUNT(methods_of_groups); i++)
 		expect_error(methods_of_groups[i], "{group: 7}", RPC_REFUSED,
-			     "group: found \"7\", allowed: 1, 2");
+			     "no service group 7; in service: 1, 2");
 }
 
 TEST(worker_drain_moves_groups) {
 	const struct layout *l = &bench->server.layout;
 
-	expect_error("worker.drain", "{core: 9, to: 1}", RPC_REFUSED,
-		     "core: found 9, allowed: a core with a worker");
-	expect_error("worker.drain", "{core: 1, to: 9}", RPC_REFUSED,
-		     "to: found 9, allowed: a core with a worker");
+	expect_error("worker.drain", "{core: 9, to: 1}", RPC_REFUSED, "core: no worker has core 9");
+	expect_error("worker.drain", "{core: 1, to: 9}", RPC_REFUSED, "to: no worker has core 9");
 	expect_error("worker.drain", "{core: 1, to: 1}", RPC_REFUSED,
-		     "to: found 1, allowed: another core");
-	expect_error("worker.resume", "{core: 9}", RPC_REFUSED,
-		     "core: found 9, allowed: a core with a worker");
+		     "to: core 1 is the one to drain");
+	expect_error("worker.resume", "{core: 9}", RPC_REFUSED, "core: no worker has core 9");
 	call_ok("worker.drain", "{core: 2, to: 3}");
 	assert_int_equal(l->cores[l->groups[1].lower], 3);
 	call_ok("worker.resume", "{core: 2}");
@@ -284,7 +281,7 @@ TEST(group_is_removed_after_limit) {
 	assert_int_equal(get_int(result, "generation"), generation + 1);
 	expect_error("group.remove", "{group: 1}", RPC_REFUSED,
 		     "a server has at least one service group");
-	expect_error("group.get", "{group: 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
+	expect_error("group.get", "{group: 2}", RPC_REFUSED, "no service group 2; in service: 1");
 	expect_result("group.get", "{}", "id=1"); /* the only group is the default */
 }
 
