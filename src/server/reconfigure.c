@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "model/live/live_preview.h"
+#include "model/live/undone.h"
 #include "server/changes.h"
 #include "server/group_lifecycle.h"
 #include "server/provider_change.h"
 #include "server/running.h"
-#include "model/live/undone.h"
 
 #define NOWHERE SERVER_MAX_GROUPS /* the group is not in service */
 

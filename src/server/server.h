@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "crypto/providers.h"
+#include "model/live/unsaved.h"
 #include "model/server_config.h"
 #include "platform/cpus.h"
 #include "power/idle/cpu.h"
@@ -27,7 +28,6 @@
 #include "server/ports.h"
 #include "server/served_group.h"
 #include "server/shares.h"
-#include "model/live/unsaved.h"
 #include "server/worker.h"
 
 /* Runs the rounds of workers that have no threads and advances time between them: a replay. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""config.save writes changes of requests to the file. PyYAML, which shares no code with vcmtsd, reads
+"""config.save writes changes of requests to the file. PyYAML, independent of vcmtsd, reads
 the result."""
 
 import json

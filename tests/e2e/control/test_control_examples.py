@@ -17,7 +17,7 @@ from patience import TIMEOUT
 from vcmts.control.client import Client
 from vcmts.docs import control_page
 
-# They need a second worker, which a machine of two cores does not have; a subscription does not end.
+# They need a second worker, which two cores do not have; a subscription does not end.
 NOT_RUN = {"worker.drain", "worker.resume", "events.subscribe"}
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 
-from e2e.control.server import NULL_PORTS, config_folder, config_text, responds
+from e2e.control.server import NULL_PORTS, config_folder, responds
 from e2e.running import run, stop_process, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError

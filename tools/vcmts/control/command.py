@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class ValueLoader(yaml.BaseLoader):
-    """Reads scalars as text, which vcmtsd converts, except null, by which a request removes keys."""
+    """Reads scalars as text, which vcmtsd converts; null stays, as it removes keys."""
 
 
 NULL = "tag:yaml.org,2002:null"

@@ -84,12 +84,14 @@ static void expect_set_value(const char *before, const char *value, const char *
 }
 
 TEST(values_are_set) {
-	expect_set_value("rate: 1 Gbps # fast\nx: 1\n", "\"2 Gbps\"", "rate: 2 Gbps # fast\nx: 1\n");
+	expect_set_value("rate: 1 Gbps # fast\nx: 1\n", "\"2 Gbps\"",
+			 "rate: 2 Gbps # fast\nx: 1\n");
 	expect_set_value("x: 1 # one\n# end\n", "\"none\"", "x: 1 # one\nrate: none\n# end\n");
 	expect_set_value("x: 1", "\"on\"", "x: 1\nrate: \"on\"\n");
-	expect_set_value("{x: 1}\n", "\"02:00:00:00:00:01\"", "{x: 1, rate: \"02:00:00:00:00:01\"}\n");
+	expect_set_value("{x: 1}\n", "\"02:00:00:00:00:01\"",
+			 "{x: 1, rate: \"02:00:00:00:00:01\"}\n");
 	expect_set_value("{}\n", "[\"10.0.0.1\", \"12\", 12, true]",
-		     "{rate: [10.0.0.1, \"12\", 12, true]}\n");
+			 "{rate: [10.0.0.1, \"12\", 12, true]}\n");
 	expect_set_value("x: 1\n", "[{\"id\": 1}]", "x: 1\nrate:\n  - {id: 1}\n");
 }
 
