@@ -43,8 +43,8 @@ def of_direction(way: str, results: Sequence[Json]) -> Iterator[str]:
         return
     best, last = flat_until(found), found[-1]
     yield (
-        f"{way}: up to {best['load']:.0%} of the rate without loss ({best['gbps'][way]:.2f} Gbps),"
-        f" 99 of 100 packets take at most {latency(best, 'p99'):,.0f} us"
+        f"{way}: 99 of 100 packets take at most {latency(best, 'p99'):,.0f} us"
+        f" up to {best['load']:.0%} load ({best['gbps'][way]:.2f} Gbps)"
     )
     if best is not last:
         yield (
@@ -57,12 +57,12 @@ def of_direction(way: str, results: Sequence[Json]) -> Iterator[str]:
         yield f"  {where}"
     if latency(best, "max") > TAIL * latency(best, "p99_9") and not best["disturbed"]:
         yield (
-            f"  single packets took up to {latency(best, 'max'):,.0f} us: interrupts or power"
-            f" management, see `{TOOL} host check`"
+            f"  single packets took {latency(best, 'max'):,.0f} us (interrupts? power saving?):"
+            f" see `{TOOL} host check`"
         )
     lost = ", ".join(f"{one['load']:.0%}" for one in found if one["lost"] and not one["disturbed"])
     if lost:
-        yield f"  packets were lost at {lost}: measure the rate by `{TOOL} bench throughput` again"
+        yield f"  packets were lost at {lost}: repeat `{TOOL} bench throughput`"
 
 
 def advice(ways: Sequence[str], results: Sequence[Json]) -> Iterator[str]:
@@ -72,7 +72,5 @@ def advice(ways: Sequence[str], results: Sequence[Json]) -> Iterator[str]:
         if own:
             yield from of_direction(way, own)
     if any(one["disturbed"] for one in results):
-        yield (
-            "lines with ! are those of the machine, not of vcmtsd: stop other programs, or isolate"
-            f" cores (`{TOOL} host plan`), and measure again"
-        )
+        yield "figures with ! are those of a busy machine: stop other programs, or isolate"
+        yield f"  cores (`{TOOL} host plan`), and measure again"
