@@ -307,44 +307,6 @@ def test_malicious_sysfs_is_not_copied(tmp_path: Path) -> None:
     assert re.search(r"same 0000:3b:00\.1 8086 1592 -;", text)
 
 
-def test_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root, out = tmp_path / "machine", tmp_path / "plan"
-    make_machine("server", root)
-    options = ["host", "plan", "--groups", "2", "--machine", str(root), "-o", str(out)]
-    assert cli.main(options) == 0
-    text = capsys.readouterr().out
-    assert text.startswith((out / "plan.md").read_text())
-    for part in ("interface eno1: the default route", "| 0 |", "0000:3b:02.0", "grub.d", "2048 MB"):
-        assert part in text, part
-    listed = (
-        f"\nwritten to {out}: plan.md, plan.json, files/\nreview it, then run `vcmts host apply"
-    )
-    assert listed in text and {path.name for path in out.iterdir()} == {
-        "plan.md",
-        "plan.json",
-        "files",
-    }
-    assert cli.main(options) == 0  # it may be overwritten
-    (out / "plan.json").unlink()
-    assert cli.main(options) == 2
-    assert "contains no plan" in capsys.readouterr().err
-
-
-def test_printed_plan_names_no_file_that_is_not_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root, here = tmp_path / "machine", tmp_path / "here"
-    make_machine("server", root)
-    here.mkdir()
-    monkeypatch.chdir(here)
-    assert cli.main(["host", "plan", "--groups", "2", "--machine", str(root)]) == 0
-    text = capsys.readouterr().out
-    assert list(here.iterdir()) == []
-    assert "Nothing was written or changed. `vcmts host plan -o FOLDER` writes" in text
-    assert "plan.json" not in text and "files/" not in text
-    assert "## Files that apply installs" in text
-
-
 def test_undo_of_other_host_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["host", "undo", "--machine", str(tmp_path)]) == 2
     assert "allowed only with check and plan" in capsys.readouterr().err

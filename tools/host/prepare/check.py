@@ -21,23 +21,26 @@ from host.prepare.fact import (
 from host.prepare.hardware import accelerators, card_firmware, firmware, page_sizes, speeds
 from host.prepare.ports import exclusion_reason
 from host.prepare.system import System
+from vcmts.jsons import Json
 from vcmts.layout import propose
 from vcmts.layout.machine import cpu_list
 from vcmts.system.files import NOT_KNOWN
 
 
-def processor(m: Inspection) -> Iterator[Finding]:
-    facts = m.facts
+def model(facts: Json) -> str:
+    """The processor's name and its numbers of sockets, cores and threads, as far as known."""
     counts = [
         f"{facts[key]} {what}{'s' * (facts[key] != 1)}"
         for key, what in (("sockets", "socket"), ("cores", "core"), ("cpus", "thread"))
         if facts[key] != NOT_KNOWN
     ]
-    model = [str(facts["cpu"])] if facts["cpu"] != NOT_KNOWN else []
-    yield only_known(
-        "processor",
-        [("processor", "; ".join([*model, ", ".join(counts)]).strip("; ") or NOT_KNOWN)],
-    )
+    name = [str(facts["cpu"])] if facts["cpu"] != NOT_KNOWN else []
+    return "; ".join([*name, *([", ".join(counts)] if counts else [])]) or NOT_KNOWN
+
+
+def processor(m: Inspection) -> Iterator[Finding]:
+    facts = m.facts
+    yield only_known("processor", [("processor", model(facts))])
     isa = facts["isa"] if isinstance(facts["isa"], dict) else {}
     lacking = [name for name in ("aes", "pclmulqdq", "avx2") if isa and not isa[name]]
     fast = [name for name in ("avx512f", "vaes", "vpclmulqdq") if isa and not isa[name]]
