@@ -60,8 +60,24 @@ def format_latency(latency: Json | None, key: str) -> str:
     return f"{latency[key]:,.0f}" if latency and key in latency else "-"
 
 
+def loads_table(found: list[Json], way: str) -> Table:
+    table = Table()
+    for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in found:
+        table.add_row(
+            f"{one['load']:.0%}",
+            f"{one['gbps'][way]:.2f}",
+            *(format_latency(one["end_to_end_us"], key) for key in PERCENTILES),
+            f"{one['share_of_round_trip'] or 0:.1%}",
+            *(format_latency(one["pipeline_us"], key) for key in ("mean", "p99_9")),
+            DISTURBED if one["disturbed"] else "",
+        )
+    return table
+
+
 def show(measurement: Measurement, console: Console) -> None:
-    """Prints a table per direction."""
+    """Prints a table per direction, and what to do about the figures."""
     name = measurement.configuration
     for way in DIRECTIONS:
         found = [one for one in measurement.results if one["direction"] == way]
@@ -69,19 +85,7 @@ def show(measurement: Measurement, console: Console) -> None:
             continue
         title = f"latency {way}, {name}, us end to end, and inside the pipeline"
         print_line(console, title)
-        table = Table()
-        for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
-            table.add_column(column, justify="right", no_wrap=True)
-        for one in found:
-            table.add_row(
-                f"{one['load']:.0%}",
-                f"{one['gbps'][way]:.2f}",
-                *(format_latency(one["end_to_end_us"], key) for key in PERCENTILES),
-                f"{one['share_of_round_trip'] or 0:.1%}",
-                *(format_latency(one["pipeline_us"], key) for key in ("mean", "p99_9")),
-                DISTURBED if one["disturbed"] else "",
-            )
-        console.print(table)
+        console.print(loads_table(found, way))
         if any(one["disturbed"] for one in found):
             console.print(
                 f"{DISTURBED} a polling thread lost its core in every trial", highlight=False
