@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcmts.paths import MistakeError, program
-from vcmts.shell import arguments, grammar
+from vcmts.shell import arguments, grammar, session
 from vcmts.shell import help as help_texts
 from vcmts.shell.grammar import Method
 from vcmts.shell.words import split
@@ -226,3 +226,37 @@ def test_help_describes_keys_of_objects() -> None:
     assert "\n  cpe_limit " in text and "(default: 16)" in text
     method, _ = grammar.find(known(), ["set", "group"])
     assert {*arguments.members(method)} == {"rate_limit", "cpe_timeout"}
+
+
+class Pages:
+    """Stands for a Client: each answer has two of five modems."""
+
+    def __init__(self) -> None:
+        self.requests: list[Json] = []
+
+    def call(self, _method: str, **params: Any) -> Json:
+        self.requests.append(params)
+        first = params.get("first", 0)
+        page: Json = {"group": 1, "modems": [*range(first, min(first + 2, 5))]}
+        return page | ({"next": first + 2} if first + 2 < 5 else {})
+
+
+@pytest.mark.parametrize(
+    ("params", "modems"), [({"group": 1}, [0, 1, 2, 3, 4]), ({"first": 2}, [2, 3])]
+)
+def test_pages_are_joined_unless_asked_for(params: Json, modems: list[int]) -> None:
+    method, _ = grammar.find(known(), ["modem.list"])
+    client = Pages()
+    answer = client.call("modem.list", **params)
+    for part in session.more_pages(client.call, method, params, answer):
+        session.add_lists(answer, part)
+    assert answer["modems"] == modems
+    assert ("next" in answer) == ("first" in params)
+    assert all(request.items() >= params.items() for request in client.requests)
+
+
+def test_pages_without_progress_end() -> None:
+    """A `next` that does not increase does not make an endless loop."""
+    method, _ = grammar.find(known(), ["modem.list"])
+    stuck: Json = {"modems": [], "next": 2}
+    assert len([*session.more_pages(lambda _method, **_params: stuck, method, {}, stuck)]) == 1

@@ -98,7 +98,7 @@ class Session:
             if method.name == EVENTS:
                 yield json.dumps(answer)
                 yield from map(json.dumps, client.events())
-            for part in [*more_pages(client, method, params, answer)]:
+            for part in more_pages(client.call, method, params, answer):
                 add_lists(answer, part)
         yield from self.shown(answer)
 
@@ -139,15 +139,18 @@ def sample_line(sample: Json) -> str:
     return f"{sample['name']}{{{labels}}} {sample['value']}"
 
 
-def more_pages(client: Client, method: Method, params: Json, answer: Json) -> Iterator[Json]:
+def more_pages(
+    call: Callable[..., Json], method: Method, params: Json, answer: Json
+) -> Iterator[Json]:
     """The further parts of an answer that has limits, unless the line sets them."""
     if params.keys() & {"first", "count"} or "first" not in method.params:
         return
-    first = -1
-    while answer.get("next", first) > first:
-        first = answer["next"]
-        answer = client.call(method.name, **params | {"first": first})
-        yield answer
+    first, following = -1, answer.get("next")
+    while following is not None and following > first:
+        first = following
+        part = call(method.name, **params | {"first": first})
+        following = part.get("next")
+        yield part
 
 
 def add_lists(answer: Json, part: Json) -> None:
