@@ -22,6 +22,7 @@ from e2e.running import Completed, vcmts
 from patience import TIMEOUT
 from vcmts.control.client import Client
 from vcmts.paths import CHECKOUT
+from vcmts.shell.session import Session
 
 MAC = "02:01:00:00:00:02"
 # Code that runs the tool as if prompt_toolkit was not installed.
@@ -167,6 +168,13 @@ def test_help_needs_no_server(tmp_path: Path) -> None:
     assert (done.status, done.stderr) == (0, "") and "show flow ID" in done.stdout
     done = shell(tmp_path / "none", "show", "flow")
     assert done.status == 2 and str(tmp_path / "none") in done.stderr
+
+
+def test_session_goes_on_with_another_server(path: Path, tmp_path: Path) -> None:
+    """The socket of a vcmtsd that runs instead of the first has another name."""
+    session = Session(lambda: path, tmp_path / "gone", [])
+    assert session.ask("group.list", {})["groups"]
+    assert session.path == path
 
 
 class Terminal:
