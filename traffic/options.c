@@ -379,10 +379,9 @@ void options_parse(struct options *o, int argc, char **argv) {
 		.parser = option_parse,
 		.doc = "Sends IP packets through vcmtsd to and from the cable modems of "
 		       "service groups, simulates R-PHY device and modems, and proves every "
-		       "packet.\vExit status: 0 when every packet is proven, except those "
-		       "that --impair was to lose or corrupt (with --send-only: when all is "
-		       "sent), 1 when one was lost, corrupted, duplicated or reordered or a "
-		       "DEPI frame was wrong, 2 for a mistake in arguments or configuration.",
+		       "packet.\vExit status: 0 when every packet is proven, except those that "
+		       "--impair was to lose or corrupt (with --send-only: when all is sent), 1 "
+		       "when a packet or DEPI frame was not, 2 for a mistake in arguments.",
 	};
 
 	*o = (struct options){

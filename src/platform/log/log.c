@@ -80,16 +80,16 @@ static bool line_out(const struct log_site *site, enum log_level level, bool for
 		.message = message,
 		.fields = fields,
 	};
-	unsigned columns =
-		line.format == LOG_PLAIN ? log_columns(is_open ? out.fd : STDERR_FILENO) : 0;
+	unsigned width =
+		line.format == LOG_PLAIN ? log_terminal_width(is_open ? out.fd : STDERR_FILENO) : 0;
 	char bytes[LOG_LINE], wrapped[LOG_LINE];
 	const char *text = bytes;
 	size_t size;
 
 	clock_gettime(CLOCK_REALTIME, &line.time);
 	size = log_line_write(&line, bytes);
-	if (columns > 0) {
-		size = log_wrap(bytes, size, columns, wrapped, sizeof(wrapped));
+	if (width > 0) {
+		size = log_wrap(bytes, size, width, wrapped, sizeof(wrapped));
 		text = wrapped;
 	}
 	if (is_open)

@@ -7,7 +7,7 @@
 
 #define INDENT 2
 
-unsigned log_columns(int fd) {
+unsigned log_terminal_width(int fd) {
 	struct winsize size;
 
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -18,18 +18,18 @@ static bool begins_character(char byte) {
 	return ((unsigned char)byte & 0xC0) != 0x80;
 }
 
-size_t log_wrap(const char *line, size_t size, unsigned columns, char *out, size_t capacity) {
+size_t log_wrap(const char *line, size_t size, unsigned width, char *out, size_t capacity) {
 	size_t length = 0, space = 0; /* of `out`; 0: no space in this part */
-	unsigned column = 0, at_space = 0;
+	unsigned used = 0, at_space = 0;
 
 	for (size_t i = 0; i < size; i++) {
 		out[length++] = line[i];
-		column += begins_character(line[i]);
-		if (line[i] == ' ' && column > INDENT + 1) {
+		used += begins_character(line[i]);
+		if (line[i] == ' ' && used > INDENT + 1) {
 			space = length - 1;
-			at_space = column;
+			at_space = used;
 		}
-		if (column <= columns || space == 0 || line[i] == '\n' ||
+		if (used <= width || space == 0 || line[i] == '\n' ||
 		    length + INDENT + (size - i - 1) > capacity)
 			continue;
 		/* The space becomes a line break. */
@@ -37,7 +37,7 @@ size_t log_wrap(const char *line, size_t size, unsigned columns, char *out, size
 		out[space] = '\n';
 		memset(out + space + 1, ' ', INDENT);
 		length += INDENT;
-		column = INDENT + column - at_space;
+		used = INDENT + used - at_space;
 		space = 0;
 	}
 	return length;

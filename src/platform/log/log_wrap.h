@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Columns of the terminal `fd`; 0 if it is none. */
-unsigned log_columns(int fd);
+/* Characters of a line of the terminal `fd`; 0 if it is none. */
+unsigned log_terminal_width(int fd);
 
-/* Copies a line to `out`, with line breaks so that each part has at most `columns` characters, if its
+/* Copies a line to `out`, with line breaks so that each part has at most `width` characters, if its
  * words permit. Parts after the first are indented by two. Returns the number of bytes: at most
  * `capacity`, which must be at least `size`; a line that does not fit has fewer breaks. */
-size_t log_wrap(const char *line, size_t size, unsigned columns, char *out, size_t capacity);
+size_t log_wrap(const char *line, size_t size, unsigned width, char *out, size_t capacity);

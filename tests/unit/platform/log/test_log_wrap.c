@@ -65,8 +65,8 @@ TEST(columns_of_a_terminal) {
 	assert_int_equal(pipe(ends), 0);
 	assert_true(master >= 0);
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
-	assert_int_equal(log_columns(master), 80);
-	assert_int_equal(log_columns(ends[1]), 0);
+	assert_int_equal(log_terminal_width(master), 80);
+	assert_int_equal(log_terminal_width(ends[1]), 0);
 	close(ends[0]);
 	close(ends[1]);
 	close(master);
