@@ -207,7 +207,7 @@ def test_all_service_groups_are_printed(folder: Path, capsys: pytest.CaptureFixt
     assert [(one["group"], len(one["channels"])) for one in listed] == [(4, 1), (5, 1)]
     with serve_control(folder) as answers:
         answers.groups = [GROUP, GROUP | {"id": 5}]
-        with pytest.raises(MistakeError, match=r"several service groups: add --group 4 \(or 5\)"):
+        with pytest.raises(RefusalError, match=r"several service groups: add --group 4 \(or 5\)"):
             run_telemetry(folder, "flow", "7")
 
 

@@ -19,7 +19,8 @@ def checkout(tmp_path: Path) -> Path:
     """A committed checkout with devtools/image."""
     folder = tmp_path / "checkout"
     (folder / "devtools").mkdir(parents=True)
-    shutil.copy(CHECKOUT / "devtools/image", folder / "devtools")
+    for script in ("image", "revision"):
+        shutil.copy(CHECKOUT / "devtools" / script, folder / "devtools")
     shutil.copy(CHECKOUT / "meson.build", folder)
     (folder / ".gitignore").write_text("build*/\narguments\n")
     (tmp_path / "podman").write_text(PODMAN)

@@ -178,7 +178,9 @@ def test_pages_are_written_with_all_boards(tmp_path: Path) -> None:
 
 def test_pages_know_what_the_boards_use() -> None:
     """Another unit, or kind of panel or variable, needs code in the page."""
-    units = re.findall(r"^  (\w+): (?:si\(|\[\[)", (server.PAGES / "units.js").read_text(), re.M)
+    units = re.findall(
+        r"^  \"?([\w:/]+)\"?: (?:si\(|\[\[)", (server.PAGES / "units.js").read_text(), re.M
+    )
     for path in data("deploy/grafana").glob("*.json"):
         board = json.loads(path.read_text())
         panels = [panel for panel in board["panels"] if panel["type"] != "row"]

@@ -95,7 +95,36 @@ def make_folder(tmp_path: Path) -> Path:
     for name, script in tools.items():
         write(tmp_path, name, "#!/bin/sh\n" + script)
         (tmp_path / name).chmod(0o755)
+    shutil.copy(CHECKOUT / "devtools" / "compile", tmp_path / "devtools")
     return tmp_path
+
+
+NINJA = """#!/bin/sh
+echo "ninja: Entering directory \`build'"
+for i in $(seq 40); do echo "[$i/40] Compiling C object $i"; done
+echo "a.c:1:2: warning: unused"
+exit $NINJA_STATUS_CODE
+"""
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_compiling_prints_ten_lines_and_warnings(status: int, make_folder: Path) -> None:
+    (make_folder / "bin" / "ninja").write_text(NINJA)
+    environment = os.environ | {
+        "PATH": f"{make_folder / 'bin'}:{os.environ['PATH']}",
+        "NINJA_STATUS_CODE": str(status),
+    }
+    command = [make_folder / "devtools" / "compile", "build", "-Dmarch=native", "programs"]
+    done = subprocess.run(
+        command, cwd=make_folder, env=environment, capture_output=True, text=True, check=False
+    )
+    first, *lines, last = done.stdout.splitlines()
+    assert (done.returncode, first, last) == (
+        status,
+        "configuring build/",
+        "a.c:1:2: warning: unused",
+    )
+    assert lines == [f"compiling build/: {number} of 40" for number in range(4, 41, 4)]
 
 
 def run_make(make_folder: Path, *arguments: str, status: int = 0) -> list[str]:

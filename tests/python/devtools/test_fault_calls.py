@@ -28,6 +28,7 @@ EXCLUDED = {
         rte_eth_add_rx_callback rte_eth_dev_rx_intr_ctl_q mmap pthread_create
         epoll_create1 eventfd fopen""",
     "of net_ring, which only tests and replays use": "rte_eth_from_rings",
+    "for a text or file of a request, which gets an error or a shorter text": "asprintf fmemopen",
     "for a client, which gets an error or is disconnected": "accept4",
     "by devargs that were parsed before, to unplug": """
         rte_devargs_parse rte_eal_hotplug_remove rte_dev_remove rte_dev_devargs""",

@@ -8,6 +8,7 @@ const UNITS = {
   bps: si("bit/s", ...LARGE),
   pps: si("pps", ...LARGE),
   ops: si("/s", ...LARGE),
+  "si:/s": si("/s", ...LARGE),
   decbytes: si("B", ...LARGE),
   hertz: si("Hz", ...LARGE),
   watt: si("W", ...LARGE),
@@ -15,6 +16,7 @@ const UNITS = {
   s: si("s", ["", 1], ["m", 1e-3], ["µ", 1e-6], ["n", 1e-9]),
   percentunit: [[0.01, "%"]],
   short: si("", ...LARGE),
+  locale: [[1, ""]],
 };
 
 /** The step for values up to `largest`: [factor, name]. */
@@ -45,6 +47,7 @@ export function format(unit, value) {
   if (value === null || Number.isNaN(value)) return "-";
   if (unit === "s" && value >= 60) return Number.isFinite(value) ? clock(value) : "∞";
   const [factor, name] = scale(unit, Math.abs(value));
-  const whole = unit === "short" && Number.isInteger(value) && Math.abs(value) < 1e6;
+  const counted = unit === "locale" || (unit === "short" && Math.abs(value) < 1e6);
+  const whole = counted && Number.isInteger(value);
   return whole ? `${value.toLocaleString("en")}` : `${digits(value / factor)} ${name}`.trim();
 }
