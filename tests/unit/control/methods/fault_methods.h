@@ -29,6 +29,7 @@ static struct metrics_source metrics;
 static char folder[] = "/tmp/faults-XXXXXX";
 static char group_path[64]; /* file of a group to add */
 static char served_path[64], other_path[64]; /* two configurations of the server */
+static char saved_path[64];
 
 struct request {
 	const char *method, *params;
@@ -188,6 +189,7 @@ static inline int start_server(void **state) {
 	snprintf(group_path, sizeof(group_path), "%s/group", folder);
 	snprintf(served_path, sizeof(served_path), "%s/served", folder);
 	snprintf(other_path, sizeof(other_path), "%s/other", folder);
+	snprintf(saved_path, sizeof(saved_path), "%s/saved", folder);
 	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
 	metrics_source_start(&metrics);
 	methods =

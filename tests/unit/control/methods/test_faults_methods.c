@@ -249,10 +249,29 @@ TEST(reading_methods_change_nothing) {
 		{"worker.list", "{}"},
 		{"config.get", "{keys: true}"},
 		{"config.refuse", "{}"},
+		{"config.changes", "{}"},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		test_reading(all[i].method, all[i].params);
+}
+
+static void remove_saved(void *context) {
+	(void)context;
+	unlink(saved_path);
+}
+
+/* Saves to a new file. After a failure there is no file, also none with a temporary name. */
+TEST(saving_is_atomic) {
+	static char params[96];
+	static struct change c = {{"config.save", params}, {NULL, NULL}};
+	const struct operation o = {c.run.method, run, remove_saved, NULL, &c, false, true};
+
+	write_server_files();
+	reload.path = served_path;
+	snprintf(params, sizeof(params), "{file: '%s'}", saved_path);
+	test_operation(&o);
+	remove_saved(NULL);
 }
 
 /* A request that conflicts with another group of its ports is refused, as a file would be. */

@@ -223,7 +223,16 @@ static struct live_group reload_group(const struct live_group *l) {
 	return fresh;
 }
 
-/* Prepares a request; asserts that a reloaded group gives the same answer, except for text in parentheses. */
+/* Length of an answer before what depends on the order of the modems: text in parentheses, and which modem of
+ * several has the same SAID. */
+static size_t comparable(const char *answer) {
+	static const char other[] = "security.said: modem ";
+	const char *at = strstr(answer, other);
+
+	return at != NULL ? (size_t)(at - answer) + strlen(other) : strcspn(answer, "(");
+}
+
+/* Prepares a request; asserts that a reloaded group gives the same answer. */
 static bool prepare_request(const struct live_group *l, enum live_verb verb,
 			    enum live_object object, json_t *value, struct live_changes *changes) {
 	struct live_group fresh = reload_group(l);
@@ -233,8 +242,8 @@ static bool prepare_request(const struct live_group *l, enum live_verb verb,
 	bool valid = live_request(l, verb, object, value, changes, why);
 
 	assert_int_equal(live_request(&fresh, verb, object, same, &fresh_changes, other), valid);
-	assert_int_equal(strcspn(why, "("), strcspn(other, "("));
-	assert_memory_equal(why, other, strcspn(why, "("));
+	assert_int_equal(comparable(why), comparable(other));
+	assert_memory_equal(why, other, comparable(why));
 	live_changes_text(l, changes, text, sizeof(text));
 	live_changes_text(&fresh, &fresh_changes, other_text, sizeof(other_text));
 	assert_string_equal(text, other_text);

@@ -221,9 +221,9 @@ static void check_each_refusal(void) {
 	REFUSED_WITH(max_queued, 65536, "max_queued");
 	REFUSED_WITH(upstream.pending, 100000000, "upstream.held");
 	REFUSED_WITH(modems[0].addresses[0], kit->file[0].modems[0].addresses[0],
-		     "service groups 1 and 3: found address 10.1.0.1 in both");
+		     "service groups 1 and 3 both have address 10.1.0.1");
 	REFUSED_WITH(upstream_channels[0].session, kit->file[0].upstream_channels[0].session,
-		     "service groups 1 and 3: found session 0x00020101 in both");
+		     "service groups 1 and 3 both have session 0x00020101");
 }
 
 /* With ports of a single group (1), and with shared ports (2). */
