@@ -32,6 +32,7 @@ from vcmts.layout.propose import MOST_GROUPS
 from vcmts.output import is_stdout, write_json
 from vcmts.paths import MistakeError, notify
 from vcmts.system.files import Files
+from vcmts.terminal import print_wrapped
 
 HERE = Path("/")
 PAGE_KB = {"2M": 2048, "1G": 1048576}
@@ -187,7 +188,9 @@ def plan(arguments: argparse.Namespace) -> int:
     text = host_markdown.plan_text(decided, machine, written=arguments.output is not None)
     if arguments.kubernetes:
         text += "\n" + "\n".join(pools.markdown_lines(decided.plan))
-    print(text, end="")
+    for line in text.rstrip("\n").split("\n"):
+        # Blocks of configuration have indented lines: a line break would change them.
+        print(line) if line.startswith(" ") else print_wrapped(line)
     if arguments.output:
         others = pools.plan_files(decided.plan) if arguments.kubernetes else {}
         host_folder.write_plan(arguments.output, decided.plan, text, others)

@@ -60,14 +60,14 @@ EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
   vcmts validate sg.yaml
-  vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --json stats.json
-  vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap --control-out mmm.pcap
+  vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap
   vcmts bench all
-  vcmts size --machine bench-results/bench-pipeline.json --cores-per-socket 32 --groups 100x6ofdm
+  vcmts size --machine bench-results/bench-pipeline.json --groups 100x6ofdm
 
-exit status: 0 success; 1 no, or refused, such as lost packets or a request that the server does not
-grant; 2 an error in arguments, configuration or files. `vcmts COMMAND --help` describes the options
-of a command, `vcmts --version` prints version, commit, libraries and build.
+exit status: 0 success; 1 no, or refused, such as lost packets or a request that
+the server does not grant; 2 an error in arguments, configuration or files.
+`vcmts COMMAND --help` describes the options of a command, `vcmts --version`
+prints version, commit, libraries and build.
 """
 
 

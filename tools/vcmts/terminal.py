@@ -3,6 +3,7 @@
 
 import os
 import re
+import sys
 import textwrap
 from typing import IO
 
@@ -18,14 +19,25 @@ def is_ascii(out: IO[str]) -> bool:
     return not out.isatty() or "utf" not in locale.lower()
 
 
+def terminal_width(out: IO[str]) -> int | None:
+    """Characters of a line of the terminal; None: `out` is none."""
+    return (os.get_terminal_size(out.fileno()).columns or 80) if out.isatty() else None
+
+
 def wrapped(text: str, out: IO[str]) -> str:
     """Breaks lines that are wider than the terminal `out` between words; other outputs get `text`.
 
     Continued lines are indented by two more columns than the line."""
-    if not out.isatty():
+    width = terminal_width(out)
+    if width is None:
         return text
-    width = os.get_terminal_size(out.fileno()).columns or 80
     return "\n".join(wrap_line(line, width) for line in text.split("\n"))
+
+
+def print_wrapped(text: str, out: IO[str] | None = None) -> None:
+    """Prints text to standard output, or to `out`, with lines as wide as a terminal."""
+    out = out or sys.stdout
+    print(wrapped(text, out), file=out, flush=True)
 
 
 def wrap_line(line: str, width: int) -> str:

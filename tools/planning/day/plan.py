@@ -22,6 +22,7 @@ from vcmts.power import machine
 from vcmts.power.measured import Joules, Sampler
 from vcmts.power.model import Machine
 from vcmts.progress import progress
+from vcmts.terminal import print_wrapped
 
 DURATION_RE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(h|min|s|ms)", re.ASCII)
 SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
@@ -155,4 +156,4 @@ def print_output(output: IO[bytes]) -> None:
     output.seek(0)
     for line in output.read().decode(errors="replace").splitlines():
         if not RATE_LINE.fullmatch(line):
-            print(line, file=sys.stderr)
+            print_wrapped(line, sys.stderr)

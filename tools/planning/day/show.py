@@ -8,6 +8,7 @@ from rich.table import Table
 
 from planning.day.moment import HOURS, PERCENTILES, clock
 from vcmts.jsons import Json
+from vcmts.terminal import print_wrapped
 
 DIRECTION = "downstream"  # of the latencies in the table; the document has both directions
 HEADS = ("hour", "down", "up", "busy", "paused", "GHz", "p50", "p99", "p99.9", "modelled\nW")
@@ -95,10 +96,12 @@ def policy_without_effect(day: Json) -> bool:
 def show(day: Json, console: Console) -> None:
     console.print(table(day))
     print(UNITS)
-    print(f"{HOURS} hours of {day['load']} in {day['length_seconds']:g} s; {policy_text(day)}")
+    print_wrapped(
+        f"{HOURS} hours of {day['load']} in {day['length_seconds']:g} s; {policy_text(day)}"
+    )
     if policy_without_effect(day):
-        print(NO_CLOCK)
+        print_wrapped(NO_CLOCK)
     if day["whole"]["modelled_watts"]:
-        print(savings_text(day))
+        print_wrapped(savings_text(day))
     if day["whole"]["measured_watts"]:
-        print(measured(day))
+        print_wrapped(measured(day))

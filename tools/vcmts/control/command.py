@@ -7,6 +7,7 @@ Exit status: 0 if done, 1 if refused or vcmtsd has ended, 2 for wrong arguments.
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from vcmts.control.sockets import select_socket
 from vcmts.jsons import Json
 from vcmts.output import write_json
 from vcmts.paths import MistakeError
+from vcmts.terminal import terminal_width
 
 DISCOVER = "rpc.discover"
 SUBSCRIBE = "events.subscribe"
@@ -123,5 +125,6 @@ def main(arguments: argparse.Namespace) -> int:
     elif arguments.method == DISCOVER:
         print(json.dumps(answer, indent=2))
     else:
-        print(*(answer_lines if arguments.method else method_lines)(answer), sep="\n")
+        width = terminal_width(sys.stdout)
+        print(*(answer_lines if arguments.method else method_lines)(answer, width), sep="\n")
     return 0

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from vcmts.jsons import Json
+from vcmts.terminal import wrap_line
 
 
 def is_plain(value: Any) -> bool:
@@ -91,7 +92,12 @@ def usage(params: list[Json]) -> str:
     return " ".join(p["name"] if p["required"] else f"[{p['name']}]" for p in params)
 
 
-def method_lines(described: Json) -> Iterator[str]:
-    """A line per method."""
+def method_lines(described: Json, width: int | None = None) -> Iterator[str]:
+    """A line per method; at most `width` characters wide with each summary below its method."""
+    if width is not None:
+        for m in described["methods"]:
+            yield wrap_line(f"{m['name']} {usage(m['params'])}".rstrip(), width)
+            yield wrap_line(f"    {m['summary']}", width)
+        return
     rows = [[m["name"], usage(m["params"]), m["summary"]] for m in described["methods"]]
     yield from aligned([["method", "parameters", "does"], *rows])

@@ -30,6 +30,7 @@ from vcmts.report import watts as report_watts
 from vcmts.report.document import Document, Section
 from vcmts.report.runs import Run, read_runs, with_letters
 from vcmts.results import SCHEMA
+from vcmts.terminal import print_wrapped
 
 Maker = Callable[[Sequence[Run]], Section]
 FIGURES: tuple[Maker, ...] = (
@@ -147,5 +148,5 @@ def main(arguments: argparse.Namespace) -> int:
         replace_file(folder / name, text)
     replace_file(markdown, report_markdown.page(made, folder.name))
     replace_file(raw, json.dumps(report_json(runs), indent=1) + "\n")
-    print(f"{html}, and as {markdown} ({folder}/) and {raw}")
+    print_wrapped(f"{html}, and as {markdown} ({folder}/) and {raw}")
     return 0

@@ -48,7 +48,7 @@ from vcmts.run import (
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, make_wire
 from vcmts.streams import whole_file
 from vcmts.system import cores
-from vcmts.terminal import wrapped
+from vcmts.terminal import print_wrapped
 
 DURATION = "10s"
 # Capture of unexpected frames, if there is no file for the summary.
@@ -254,7 +254,7 @@ def print_figures(
     if "day" in whole and day is not None:
         day.show(whole["day"])
     for line in figures.lines(whole, cores):
-        print(line)
+        print_wrapped(line)
 
 
 def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
@@ -297,7 +297,7 @@ def report_results(
         checks.print_checks(whole["checks"], out_console())
     if not given.verbose:
         print("(--verbose prints all figures, --json FILE writes them)")
-    print(wrapped(found.text(), sys.stdout), flush=True)
+    print_wrapped(found.text())
     return status if status > 1 else int(not found.passed)
 
 

@@ -11,6 +11,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.run import expected, grants, groups, refusals
 from vcmts.telemetry.delay import delay_table
+from vcmts.terminal import print_wrapped
 
 # Keys of vcmtsd's results per direction that are added to those of the traffic program.
 PLANE = (
@@ -234,15 +235,15 @@ def show(summary: Json, console: Console) -> None:
         scheduler, seconds = summary["downstream"]["scheduler"], summary["downstream"]["seconds"]
         console.print(delay_table(scheduler["delay"]))
         for line in utilisation_lines(scheduler["channels"], max(seconds, 1e-3)):
-            print(line)
-        print(skew_line(scheduler["bonding_groups"]))
+            print_wrapped(line)
+        print_wrapped(skew_line(scheduler["bonding_groups"]))
     if "units" in summary.get("upstream", {}):
         console.print(units_table(summary["upstream"]["units"]))
     if "requests" in summary.get("upstream", {}):
-        print(requests_line(summary["upstream"]["requests"]))
+        print_wrapped(requests_line(summary["upstream"]["requests"]))
     if "grants" in summary.get("upstream", {}):
         for line in grants.result_lines(summary["upstream"]):
-            print(line)
+            print_wrapped(line)
     console.print(packets_table(summary))
     if len(summary.get("groups", [])) > 1:
         groups.print_groups(summary["groups"], console)
