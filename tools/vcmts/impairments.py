@@ -48,12 +48,13 @@ def main(arguments: argparse.Namespace) -> int:
     # Print the table at the end: its lines would mix with the progress bar.
     with temporary_folder() as folder, stoppable() as stopped, TemporaryFile() as table:
         found = folder / "matrix.json"
-        command += ["--json", str(found)]
+        if arguments.json is not None:
+            command += ["--json", str(found)]
         with progress("impairments", 1) as shown:
             status = watch.run_watched(command, watch.whole_progress(shown), stopped, stdout=table)
         table.seek(0)
         print(table.read().decode(), end="", flush=True)
-        if arguments.json is not None and found.exists():
+        if found.exists():
             replace_file(arguments.json, found.read_text(encoding="utf-8"))
     if stopped.by_signal:
         notify(stopped.text)

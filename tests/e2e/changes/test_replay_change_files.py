@@ -110,7 +110,7 @@ def test_changes_are_applied_in_order_of_time(tool: bool, tmp_path: Path) -> Non
     changes of the command line precede those of the file, and packets follow the changes."""
     other = tmp_path / "other.yaml"
     other.write_text(SMALL.read_text().replace("priority: 4", "priority: 5"))
-    reload = {"method": "config.reload"}
+    reload = {"method": "config.reload", "params": {"force": True}}
     changes_file = write_changes(
         tmp_path,
         json.dumps(
@@ -138,7 +138,7 @@ def test_refused_change_has_no_effect(tmp_path: Path) -> None:
     done = replay(tmp_path, "--changes", write_changes(tmp_path, json.dumps([bad])))
     assert done.status == 2
     [line] = done.messages
-    assert line.startswith("replay: 3 ms: channel.set: refused: channel.rate: found"), line
+    assert line.startswith("replay: 3 ms: channel.set: refused: channel 11: rate: found"), line
     assert read_pcap(tmp_path / "out.pcap").records == first
     assert done.stdout == plain.stdout
 

@@ -87,13 +87,13 @@ def valid_traffic(seed: int, most: int = 120) -> list[Record]:
 
 
 CHANGES: dict[str, Callable[[Sequence[Record]], list[Change]]] = {
-    "modem removed": lambda sent: [change(at(0.5, sent), "modem.remove", modem=modem_mac(1))],
+    "modem removed": lambda sent: [change(at(0.5, sent), "modem.remove", **modem_mac(1))],
     "modem removed and added": lambda sent: [
-        change(at(0.3, sent), "modem.remove", modem=modem_mac(1)),
+        change(at(0.3, sent), "modem.remove", **modem_mac(1)),
         change(at(0.6, sent), "modem.add", modem=modem(1)),
     ],
     "modem with fragments removed and added": lambda sent: [
-        change(at(0.4, sent), "modem.remove", modem=modem_mac(3)),
+        change(at(0.4, sent), "modem.remove", **modem_mac(3)),
         change(at(0.7, sent), "modem.add", modem=modem(3)),
     ],
     "addresses moved": lambda sent: [
@@ -106,8 +106,8 @@ CHANGES: dict[str, Callable[[Sequence[Record]], list[Change]]] = {
         change(at(0.7, sent), "key.install", said=1, key="77" * 16, iv="88" * 16),
     ],
     "channel removed and added": lambda sent: [
-        change(at(0.3, sent), "modem.remove", modem=modem_mac(2)),
-        change(at(0.3, sent) + 1, "modem.remove", modem=modem_mac(3)),
+        change(at(0.3, sent), "modem.remove", **modem_mac(2)),
+        change(at(0.3, sent) + 1, "modem.remove", **modem_mac(3)),
         change(at(0.4, sent), "modem.set", modem=modem_mac(1) | {"upstream_service_flows": [
             {"id": 101, "sid_clusters": [{"id": 0, "sids": [{"channel": 2, "sid": 1}]}]}]}),
         change(at(0.5, sent), "upstream_channel.remove", id=1),
@@ -221,7 +221,7 @@ class ChangeGenerator:
             ("set", modem_mac(number) | {"addresses": modem(number)["addresses"]}),
         ]
         action, value = self.random.choice(choices)
-        return f"modem.{action}", {"modem": value}
+        return f"modem.{action}", value if action == "remove" else {"modem": value}
 
     def draw_key(self) -> tuple[str, Json]:
         """A random change of a key: its method and parameters."""
@@ -241,7 +241,8 @@ class ChangeGenerator:
             ("set", {"id": channel["id"], "session": session}),
         ]
         action, value = self.random.choice(choices)
-        return f"upstream_channel.{action}", {"upstream_channel": value}
+        found = value if action == "remove" else {"upstream_channel": value}
+        return f"upstream_channel.{action}", found
 
     def changes(self, count: int, gap: int) -> list[Change]:
         kinds = [self.draw_modem, self.draw_modem, self.draw_key, self.draw_channel]

@@ -203,7 +203,7 @@ def test_telemetry_commands_match_page(page_dir: Path) -> None:
         vcmtsd.send_signal(signal.SIGINT)
         vcmtsd.communicate(timeout=TIMEOUT)
     assert shown.status == changed.status == 0, shown.stderr + changed.stderr
-    for title in ("delay in the queues", "channels", "bonding groups", "service flows"):
+    for title in ("no packet has left a queue", "channels", "bonding groups", "service flows"):
         assert title in shown.stdout
     assert '"modem": "02:01:00:00:00:01"' in shown.stdout
     assert f"```text\n{changed.stdout}```" in TEXT

@@ -11,7 +11,7 @@ import pytest
 
 from e2e.ports import serve
 from e2e.running import SMALL, replace_values, vcmts, vcmtsd
-from vcmts.paths import MistakeError
+from vcmts.paths import RefusalError
 from vcmts.telemetry.plane import plane as connect_plane
 from vcmts.witness.pcapfile import write_pcap
 
@@ -53,17 +53,17 @@ def test_telemetry_selects_group(tmp_path: Path) -> None:
     with serving(tmp_path) as run, connect_plane(run.process.pid) as client:
         groups = client.ask("group.list")["groups"]
         assert [group["name"] for group in groups] == [f"group-{number}" for number in IDS]
-        with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
+        with pytest.raises(RefusalError, match=r"add --group 4 \(or 7, 9\)"):
             client.scheduler("channels")
         client.group = 5
-        with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
+        with pytest.raises(RefusalError, match="no service group 5"):
             client.counts()
         client.group = 7
         assert client.counts()["downstream"]["counters"]["received"] == 0
         assert client.scheduler("channels")
         assert client.workers()[0]["name"].endswith("of groups 4, 7, 9")
         pid = str(run.process.pid)
-        listed = vcmts("telemetry", "service-groups", "--pid", pid)
+        listed = vcmts("telemetry", "groups", "--pid", pid)
         assert listed.status == 0 and "group-9" in listed.stdout
         shown = vcmts("telemetry", "delay", "--group", "9", "--json", "--pid", pid)
         assert shown.status == 0 and json.loads(shown.stdout) == []

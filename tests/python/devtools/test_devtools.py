@@ -114,7 +114,7 @@ def test_compiling_prints_ten_lines_and_warnings(status: int, make_folder: Path)
         "PATH": f"{make_folder / 'bin'}:{os.environ['PATH']}",
         "NINJA_STATUS_CODE": str(status),
     }
-    command = [make_folder / "devtools" / "compile", "build", "-Dmarch=native", "programs"]
+    command = [str(make_folder / "devtools" / "compile"), "build", "-Dmarch=native", "programs"]
     done = subprocess.run(
         command, cwd=make_folder, env=environment, capture_output=True, text=True, check=False
     )

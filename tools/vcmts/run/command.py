@@ -314,6 +314,21 @@ def wires(facts: Json, folder: Path, *, own: bool) -> list[Ends]:
     return [make_wire(folder, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
 
 
+def announce(facts: Json, given: argparse.Namespace, seed: int) -> None:
+    """Prints the version and what the run does."""
+    notify(version.first_line())
+    sent = rates.used_directions(rates.rates_of(facts, given))
+    notify(messages.first_message(facts, given.duration or DURATION, sent, seed))
+
+
+def missing_results(stopped: Stopped, status: int) -> int:
+    """The exit status of a run of which a program wrote no summary."""
+    if stopped.by_signal:
+        return INTERRUPTED
+    notify("no summary: a program ended early; its messages are printed above")
+    return status or 1
+
+
 def run_programs(
     config: Path,
     folder: Path,
@@ -335,9 +350,7 @@ def run_programs(
     mistaken = check_command(command)
     if mistaken != 0:
         return mistaken
-    notify(version.first_line())
-    sent = rates.used_directions(rates.rates_of(facts, given))
-    notify(messages.first_message(facts, given.duration or DURATION, sent, drawn.seed))
+    announce(facts, given, drawn.seed)
     traffic_core = int(command[command.index("--core") + 1])
     print_shared_cores(claims.claim({traffic_core, *facts["cores"]}))
     status = INTERRUPTED
@@ -366,10 +379,7 @@ def run_programs(
     if stopped.by_signal:
         notify(stopped.text)
     if not plane.exists() or not proven.exists():
-        if stopped.by_signal:
-            return INTERRUPTED
-        notify("no summary: a program ended early; its messages are printed above")
-        return status or 1
+        return missing_results(stopped, status)
     whole = merge_results(plane, proven) | drawn.document()
     witness.add(whole, config, folder, given)
     for part in (refusals, qos, maps, lateness):
