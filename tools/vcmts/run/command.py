@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """vcmts run: runs vcmtsd and vcmts-traffic as two processes joined by memif.
 
-vcmtsd serves the service groups on its cores. vcmts-traffic sends, receives and checks every packet
-of both directions on another core. The results of both are merged into one summary.
+vcmtsd serves the service groups. vcmts-traffic, on another core, sends and checks every packet.
 """
 
 import argparse
