@@ -265,7 +265,7 @@ def clear_progress() -> None:
 def print_result(status: CaptureStatus, where: str) -> int:
     clear_progress()
     end = status.end if status.end is not None else "vcmtsd ended or disconnected this capture"
-    print(f"vcmts: {status_text(status)}: {where}; end: {end}", file=sys.stderr)
+    notify(f"{status_text(status)}: {where}; end: {end}")
     return 0 if status.end is not None and any(word in end for word in REQUESTED_ENDS) else 1
 
 

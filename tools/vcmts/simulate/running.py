@@ -13,6 +13,7 @@ from vcmts.jsons import Json
 from vcmts.output import write_json
 from vcmts.paths import MistakeError, missing_package, program
 from vcmts.simulate.scenarios import Scenario
+from vcmts.terminal import print_wrapped
 
 Result = Json
 
@@ -79,4 +80,4 @@ def print_table(
         print(as_markdown(columns, left, rows))
     else:
         out_console().print(figures_table(columns, rows, texts=columns[:left]))
-        print(below)
+        print_wrapped(below)
