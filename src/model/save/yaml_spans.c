@@ -66,7 +66,8 @@ static bool add_leaf(struct composer *c, enum span_type type, const yaml_event_t
 		return true;
 	s->end = c->leaf_end;
 	if (type == SPAN_SCALAR)
-		s->text = arena_text(c->arena, event->data.scalar.value, event->data.scalar.length);
+		s->text = arena_text(c->arena, (const char *)event->data.scalar.value,
+				     event->data.scalar.length);
 	return type != SPAN_SCALAR || s->text != NULL;
 }
 

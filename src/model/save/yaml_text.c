@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static void put_flow_map(struct secret_text *t, const json_t *map) {
 
 	if (json_object_size(map) == 0)
 		secret_text_puts(t, before);
-	json_object_foreach((json_t *)map, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)map, key, value) {
 		secret_text_puts(t, before);
 		secret_text_puts(t, key);
 		secret_text_puts(t, ": ");
@@ -135,7 +136,7 @@ static void put_block_map(struct secret_text *t, const json_t *map, size_t inden
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)map, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)map, key, value) {
 		if (!first)
 			new_line(t, indent);
 		first = false;
