@@ -87,7 +87,7 @@ static const char *runtime_path(uid_t user, const char *service, const char *own
 
 TEST(runtime_folder_is_of_service_root_or_user) {
 	uid_t user = 200000u + (uid_t)getpid(); /* its folder in /tmp is this test's alone */
-	char private[64], base[64], reason[OWNED_FOLDER_LINE];
+	char private[96], base[64], reason[OWNED_FOLDER_LINE];
 
 	if (geteuid() != 0)
 		skip(); /* setresuid() needs root */
