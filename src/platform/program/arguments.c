@@ -8,6 +8,21 @@
 
 #include "platform/program/exit_status.h"
 
+/* What the last call allocated. Its results point into the joined words. */
+static struct {
+	char **words, **joined;
+	unsigned joined_count;
+} last;
+
+static void forget_last(void) {
+	for (unsigned i = 0; i < last.joined_count; i++)
+		free(last.joined[i]);
+	free(last.words);
+	free(last.joined);
+	last.words = last.joined = NULL;
+	last.joined_count = 0;
+}
+
 /* Whether `word` is this option without a value: --json, or -j. */
 static bool is_option(const struct argp_option *option, const char *word) {
 	if (word[0] != '-')
@@ -29,9 +44,14 @@ static const struct argp_option *find(const struct argp *argp, const char *word)
 	return NULL;
 }
 
-/* Returns false if no memory is left. */
-static bool join(char **out, const char *option, const char *value) {
-	return asprintf(out, "%s%s%s", option, option[1] == '-' ? "=" : "", value) >= 0;
+/* Returns the joined word, or NULL. */
+static char *join(const char *option, const char *value) {
+	char **joined = &last.joined[last.joined_count];
+
+	if (asprintf(joined, "%s%s%s", option, option[1] == '-' ? "=" : "", value) < 0)
+		return NULL;
+	last.joined_count++;
+	return *joined;
 }
 
 /* Copies the words to `out`, which has space for argc + 1, with each optional value joined to its option. Returns
@@ -46,10 +66,9 @@ static int join_values(const struct argp *argp, int argc, char **argv, char **ou
 		bool is_value = next != NULL && option != NULL && option->arg != NULL &&
 				(!optional || next[0] != '-' || next[1] == '\0');
 
-		out[count] = argv[i];
-		if (optional && !join(&out[count], argv[i], is_value ? next : "-"))
+		out[count] = optional ? join(argv[i], is_value ? next : "-") : argv[i];
+		if (out[count++] == NULL)
 			return -1;
-		count++;
 		if (is_value && !optional)
 			out[count++] = argv[i + 1];
 		i += is_value;
@@ -59,15 +78,17 @@ static int join_values(const struct argp *argp, int argc, char **argv, char **ou
 }
 
 error_t arguments_parse(const struct argp *argp, int argc, char **argv, void *input) {
-	static char **words; /* still in use by `input` when this function has returned */
-	int count;
+	int count = -1;
 
 	argp_err_exit_status = EXIT_USAGE;
-	words = calloc((size_t)argc + 1, sizeof(*words));
-	count = words != NULL ? join_values(argp, argc, argv, words) : -1;
+	forget_last();
+	last.words = calloc((size_t)argc + 1, sizeof(*last.words));
+	last.joined = calloc((size_t)argc + 1, sizeof(*last.joined));
+	if (last.words != NULL && last.joined != NULL)
+		count = join_values(argp, argc, argv, last.words);
 	if (count < 0) {
 		fprintf(stderr, "%s: memory is short\n", argv[0]);
 		exit(EXIT_FAILED);
 	}
-	return argp_parse(argp, count, words, 0, NULL, input);
+	return argp_parse(argp, count, last.words, 0, NULL, input);
 }
