@@ -39,6 +39,11 @@ def read(path: Path) -> bytes:
     return re.sub(rb'"version": \{[^}]*\}', b"", path.read_bytes(), count=1)
 
 
+def without_version(text: str) -> str:
+    """JSON without the version, which differs between builds."""
+    return re.sub(r'"version": \{[^}]*\}', "", text, count=1)
+
+
 class Outputs:
     """The regular files that a replay may write, from its command line. Devices are excluded."""
 
