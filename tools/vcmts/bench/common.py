@@ -17,7 +17,7 @@ from vcmts.jsons import Json
 from vcmts.output import is_stdout
 from vcmts.paths import TOOL, MistakeError, notify
 from vcmts.results import Measurement
-from vcmts.terminal import wrapped
+from vcmts.terminal import print_wrapped
 from vcmts.watch import OnMessage, OnProgress, print_to_stderr, run_watched
 
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
@@ -123,7 +123,7 @@ def end_with_verdict(status: int, verdicts: Sequence[tuple[str, str]]) -> int:
     if status != 0:
         return status
     text = goals_verdict(verdicts)
-    print(wrapped(text, sys.stdout), flush=True)
+    print_wrapped(text)
     return int(text.startswith("FAIL"))
 
 

@@ -10,15 +10,16 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
+from vcmts import options
 from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError
 from vcmts.control.sockets import select_socket
+from vcmts.output import is_stdout, replace_file
 from vcmts.paths import TOOL, MistakeError, missing_package, notify
 from vcmts.shell import completion
 from vcmts.shell.session import EndError, Session, described, start
 from vcmts.shell.words import split
-from vcmts.terminal import wrapped
+from vcmts.terminal import print_wrapped
 
 EPILOG = f"""examples:
   {TOOL} shell                          a prompt; Tab completes, `help` lists commands
@@ -39,18 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="a command (default: commands of standard input, with a prompt at a terminal)",
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--pid", type=int, help="process ID of the vcmtsd (default: the only one)")
-    which.add_argument(
-        "--socket", metavar="PATH", type=Path, help="control socket (default: the only one)"
-    )
-    parser.add_argument(
-        "--json",
-        nargs="?",
-        const="-",
-        metavar="FILE",
-        help="write answers as JSON, one per line, to FILE (default: standard output)",
-    )
+    options.add_server(parser)
+    options.add_json(parser, "answers, one per line,")
 
 
 def json_writer(path: str | None) -> Callable[[str], None] | None:
@@ -59,10 +50,8 @@ def json_writer(path: str | None) -> Callable[[str], None] | None:
 
     def write(line: str) -> None:
         lines.append(line)
-        if path == "-":
-            print(line, file=sys.__stdout__, flush=True)
-        else:
-            Path(str(path)).write_text("\n".join([*lines, ""]), encoding="utf-8")
+        shown = [line] if is_stdout(path) else lines
+        replace_file(str(path), "\n".join([*shown, ""]))
 
     return None if path is None else write
 
@@ -77,7 +66,7 @@ def run_line(session: Session, words: tuple[str, ...], where: str = "") -> int:
     """Prints what a line answers. Returns its exit status; `where` begins the error message."""
     try:
         for line in session.run(words):
-            print(wrapped(line, sys.stdout), flush=True)
+            print_wrapped(line)
     except (MistakeError, RefusedError, ClosedError) as error:
         notify(f"{where}{error}")
         return status_of(error)
