@@ -34,14 +34,14 @@ def program() -> Path:
     return CHECKOUT / str(FOLDER) / "src" / "vcmtsd"
 
 
-def read(path: Path) -> bytes:
-    """The file without its version, which names the options of the build."""
-    return re.sub(rb'"version": \{[^}]*\}', b"", path.read_bytes(), count=1)
-
-
 def without_version(text: str) -> str:
-    """JSON without the version, which differs between builds."""
+    """JSON without the version, which names the options of the build."""
     return re.sub(r'"version": \{[^}]*\}', "", text, count=1)
+
+
+def read(path: Path) -> str:
+    """The bytes of the file, one per character, without a version."""
+    return without_version(path.read_bytes().decode("latin-1"))
 
 
 class Outputs:
@@ -52,10 +52,10 @@ class Outputs:
         self.paths = [path for path in paths if path.is_file() or not path.exists()]
         self.new = [path for path in self.paths if not path.exists()]
 
-    def contents(self) -> list[bytes | None]:
+    def contents(self) -> list[str | None]:
         return [read(path) if path.is_file() else None for path in self.paths]
 
-    def collect(self) -> list[bytes | None]:
+    def collect(self) -> list[str | None]:
         """Returns `contents` and removes the files that did not exist before the replay."""
         contents = self.contents()
         for path in self.new:
