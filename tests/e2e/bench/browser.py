@@ -88,6 +88,18 @@ class Browser:
         assert "exceptionDetails" not in response, response
         return response["result"].get("value")
 
+    def emulate(self, width: int, scheme: str) -> None:
+        """`width`: of the window in CSS pixels; `scheme`: `light` or `dark`."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        scheme_feature = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", features=scheme_feature)
+
     def open(self, page: Path) -> None:
         """Loads a file, and clears `events` before."""
         self.open_address(page.as_uri())

@@ -82,16 +82,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def open_page(window: Browser, page: Path, width: int, scheme: str) -> None:
-    """`width`: of the window in CSS pixels; `scheme`: `light` or `dark`."""
-    window.call(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=900,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    scheme_feature = [{"name": "prefers-color-scheme", "value": scheme}]
-    window.call("Emulation.setEmulatedMedia", features=scheme_feature)
+    window.emulate(width, scheme)
     window.open(page)
 
 

@@ -36,14 +36,6 @@ def folder() -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture
-def client(folder: Path) -> Iterator[Client]:
-    with start_server(folder) as (run, path):
-        with Client(path, TIMEOUT) as connected:
-            yield connected
-        assert run.stop().status == 0
-
-
 def load(path: Path) -> Any:
     return yaml.load(path.read_text(), Loader=yaml.BaseLoader)
 

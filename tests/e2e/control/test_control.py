@@ -37,14 +37,6 @@ def folder() -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture
-def client(folder: Path) -> Iterator[Client]:
-    with start_server(folder) as (run, path):
-        with Client(path, TIMEOUT) as connected:
-            yield connected
-        assert run.stop().status == 0
-
-
 def change_answers(client: Client) -> dict[str, Any]:
     """Answers of methods that change the configuration. At the end it is as before."""
     config = client.call("config.get", keys=True)["config"]["service_groups"][0]

@@ -138,15 +138,7 @@ def canned() -> Iterator[Canned]:
 
 
 def show(window: Browser, url: str, width: int = 1250, scheme: str = "light") -> None:
-    window.call(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=900,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
-    scheme_feature = [{"name": "prefers-color-scheme", "value": scheme}]
-    window.call("Emulation.setEmulatedMedia", features=scheme_feature)
+    window.emulate(width, scheme)
     window.open_address(url)
 
 

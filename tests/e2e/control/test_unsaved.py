@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.server import MODEM, config_folder, config_text, start_server
-from patience import TIMEOUT
+from e2e.control.server import MODEM, config_folder, config_text
 from vcmts.control.client import Client, RefusedError
 
 MAC = "02:01:00:00:00:02"
@@ -26,14 +25,6 @@ KEY = "ff" * 16
 def folder() -> Iterator[Path]:
     with config_folder() as path:
         yield path
-
-
-@pytest.fixture
-def client(folder: Path) -> Iterator[Client]:
-    with start_server(folder) as (run, path):
-        with Client(path, TIMEOUT) as connected:
-            yield connected
-        assert run.stop().status == 0
 
 
 def refusal(client: Client) -> str:

@@ -3,7 +3,6 @@
 
 import itertools
 import json
-import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -44,17 +43,11 @@ class Client:
         """Raises OSError if there is no server, or one of an untrusted user (trust.py). `timeout`:
         seconds per answer; each time it expires, `go_on` decides whether to wait again."""
         self._go_on = go_on
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._ids = itertools.count(1)
         self._received = b""
         self._events: deque[Json] = deque()
-        try:
-            self._socket.connect(str(path))  # may block if the backlog is full
-            trust.check_peer(self._socket, path)
-            self._socket.settimeout(timeout)
-        except OSError:
-            self._socket.close()
-            raise
+        self._socket = trust.connect(path)
+        self._socket.settimeout(timeout)
 
     def __enter__(self) -> "Client":
         return self

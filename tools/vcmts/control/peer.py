@@ -10,14 +10,10 @@ from vcmts.paths import MistakeError
 
 def connect(path: Path) -> socket.socket:
     """Connects to a socket of vcmtsd. Raises MistakeError."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.connect(str(path))
-        trust.check_peer(connection, path)
+        return trust.connect(path)
     except OSError as error:
-        connection.close()
         raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
-    return connection
 
 
 def server_pid(path: Path) -> int:

@@ -93,6 +93,18 @@ def check_peer(connection: socket.socket, path: Path) -> None:
         raise UntrustedError(f"served by {user_name(user)}, allowed: {allowed}")
 
 
+def connect(path: Path, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
+    """Connects to a socket of vcmtsd. Raises OSError if there is no server, or an untrusted one."""
+    connection = socket.socket(socket.AF_UNIX, kind)
+    try:
+        connection.connect(str(path))  # may block if the backlog is full
+        check_peer(connection, path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
 def peer_process(connection: socket.socket) -> int:
     """The process ID of the server at the other end; 0 in another PID namespace."""
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)

@@ -74,6 +74,16 @@ def shared_keys(schema: Schema) -> str:
     return f"These keys are as at the top level: {', '.join(names)}." if names else ""
 
 
+def nested_maps(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
+    """The maps of a map at `path`, and those of its lists, each with its path."""
+    for name, value in schema["properties"].items():
+        key_path = f"{path}.{name}" if path else name
+        if "properties" in value:
+            yield value, key_path
+        elif "properties" in value.get("items", {}):
+            yield value["items"], f"{key_path}[]"
+
+
 def sections(schema: Schema, path: str) -> Iterator[str]:
     """A heading and table for this map, then for every map inside it."""
     yield f"\n### {f'`{path}`' if path else 'Top level'}\n"
@@ -82,12 +92,8 @@ def sections(schema: Schema, path: str) -> Iterator[str]:
     yield from table("key | meaning | allowed | default", rows(schema))
     if shared_keys(schema):
         yield f"\n{shared_keys(schema)}"
-    for name, value in schema["properties"].items():
-        key_path = f"{path}.{name}" if path else name
-        if "properties" in value:
-            yield from sections(value, key_path)
-        elif "properties" in value.get("items", {}):
-            yield from sections(value["items"], f"{key_path}[]")
+    for value, key_path in nested_maps(schema, path):
+        yield from sections(value, key_path)
 
 
 def filter_set(year: FilterSet) -> str:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vcmts.docs.configdoc import allowed, default, read_schema, sentence, shared_keys
+from vcmts.docs.configdoc import allowed, default, nested_maps, read_schema, sentence, shared_keys
 from vcmts.jsons import Json
 from vcmts.manual import pages
 from vcmts.manual.commands import Command
@@ -32,12 +32,8 @@ def keys(schema: Json, path: str) -> Iterator[str]:
         yield pages.entry(f"\\fB{pages.plain(name)}\\fR", pages.words(text))
     if shared_keys(schema):
         yield f".PP\n{pages.words(shared_keys(schema))}"
-    for name, value in schema["properties"].items():
-        key_path = f"{path}.{name}" if path else name
-        if "properties" in value:
-            yield from keys(value, key_path)
-        elif "properties" in value.get("items", {}):
-            yield from keys(value["items"], f"{key_path}[]")
+    for value, key_path in nested_maps(schema, path):
+        yield from keys(value, key_path)
 
 
 def configuration_page(version: str) -> str:

@@ -57,16 +57,12 @@ def found(pid: int | None) -> Iterator[Path]:
 
 def connect(path: Path) -> socket.socket | None:
     """Connects to a socket; None without a server, without permission, or if it is untrusted."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
-        connection.connect(str(path))
-        trust.check_peer(connection, path)
+        return trust.connect(path, socket.SOCK_SEQPACKET)
     except OSError as error:
-        connection.close()
         if isinstance(error, trust.UntrustedError):
             notify(f"{path}: {error.strerror}; it was ignored")
         return None
-    return connection
 
 
 @contextmanager
