@@ -31,8 +31,9 @@ class Shown:
         return [line.rstrip() for line in re.split(r"[\r\n]+", self.text)]
 
     def wide_lines(self) -> list[str]:
-        """Lines that the terminal breaks at its right edge."""
-        return [line for line in self.lines() if len(line) > COLUMNS]
+        """Lines that the terminal breaks at its right edge, but for the ^C of a typed key."""
+        lines = (line.removeprefix("^C") for line in self.lines())
+        return [line for line in lines if len(line) > COLUMNS]
 
     def foreign_lines(self) -> list[str]:
         """Lines with other characters than ASCII's."""

@@ -78,14 +78,15 @@ IMPAIRED = "psp-loss=1%,psp-reorder=1%,header-error=1%,clear=1%,foreign-source=1
 BLOCKS = dict(re.findall(r"^```sh (\w+)\n((?s:.*?))^```", PAGE, re.MULTILINE))
 
 
-# Panels of a page by title: their legends or values. null until all are drawn.
-DRAWN = """(() => {
+# Panels of a page by title: their legends or values. Scrolls to the first one without data, as a
+# page draws only what is visible.
+EMPTY = ("", "no data", "-")
+DRAWN = f"""(() => {{
   const panels = [...document.querySelectorAll("article")];
-  panels.find(one => !one.querySelector(".content > *"))?.scrollIntoView();
-  return panels.length && panels.every(one => one.querySelector(".content > *"))
-    ? panels.map(one => [one.querySelector("h3").firstChild.textContent,
-        one.querySelector(".content").innerText]) : null;
-})()"""
+  const text = panel => panel.querySelector(".content").innerText;
+  panels.find(one => {json.dumps(EMPTY)}.includes(text(one)))?.scrollIntoView();
+  return panels.map(one => [one.querySelector("h3").firstChild.textContent, text(one)]);
+}})()"""
 
 
 @dataclass(repr=False)
@@ -154,7 +155,7 @@ def run_queries(seen: Observed, prometheus: Prometheus, node: str) -> None:
 
 
 def empty_panels(drawn: list[list[str]]) -> list[str]:
-    return [title for title, text in drawn if text in ("", "no data", "-")]
+    return [title for title, text in drawn if text in EMPTY]
 
 
 def wait_for_panels(seen: Observed, window: browser.Browser, board: str) -> None:
@@ -162,7 +163,7 @@ def wait_for_panels(seen: Observed, window: browser.Browser, board: str) -> None
     busy machine a query may have none at first."""
 
     def all_drawn() -> bool:
-        seen.drawn[board] = window.evaluate(DRAWN) or []
+        seen.drawn[board] = window.evaluate(DRAWN)
         return bool(seen.drawn[board]) and not empty_panels(seen.drawn[board])
 
     within(all_drawn, TIMEOUT / 5)

@@ -71,7 +71,7 @@ def serving(script: str, folder: Path) -> Iterator[Path]:
         ) as process,
     ):
         until(
-            lambda: process.poll() is not None or " proven " in output.read_text(),
+            lambda: process.poll() is not None or " proven, " in output.read_text(),
             "the first proven packets",
         )
         yield output

@@ -15,8 +15,6 @@ const address = new URLSearchParams(location.search);
 const seconds = Number(address.get("range")) || RANGES[0][0];
 const { boards, interval, started } = await settings();
 const current = boards.find(board => board.name === address.get("board")) ?? boards[0];
-const step = Math.max(interval, Math.ceil(seconds / POINTS));
-const window_ = Math.max(SCRAPES * interval, step + interval);
 const visible = new Set();
 const watcher = new IntersectionObserver(entries => {
   for (const { target, isIntersecting } of entries) {
@@ -32,7 +30,7 @@ function nameOf(metric, legend, title) {
 /** The series of a query at `times`; null where one has no value. */
 async function series(target, query, title, times) {
   const { result } = await request("query_range", {
-    query, start: times[0], end: times[times.length - 1], step,
+    query, start: times[0], end: times[times.length - 1], step: times[1] - times[0],
   });
   return result.map(({ metric, values }) => {
     const known = new Map(values.map(([time, value]) => [time, Number(value)]));
@@ -41,11 +39,19 @@ async function series(target, query, title, times) {
   });
 }
 
-/** The times of the graphs, which begin with the data if those are younger than the range. */
+/** The times of the graphs, which begin with the data if those are younger than the range. Their
+ * step follows the span: with the step of the whole range, young data would be behind the end. */
 function timeline() {
-  const end = Math.floor(Date.now() / 1000 / step) * step;
-  const count = Math.floor(Math.min(seconds, Math.max(end - started, SHORTEST)) / step);
+  const now = Date.now() / 1000;
+  const span = Math.min(seconds, Math.max(now - started, SHORTEST));
+  const step = Math.max(interval, Math.ceil(span / POINTS));
+  const end = Math.floor(now / step) * step, count = Math.max(1, Math.floor(span / step));
   return Array.from({ length: count + 1 }, (_, at) => end - (count - at) * step);
+}
+
+/** The window of a rate in seconds, so that no scrape between two times of the graphs is left out. */
+function rateWindow(times) {
+  return Math.max(SCRAPES * interval, times[1] - times[0] + interval);
 }
 
 function latestValue(one) {
@@ -104,19 +110,21 @@ function queriesAddress(queries) {
 }
 
 function makePanel(panel, known, own) {
-  const queries = panel.targets.map(one => replaced(one.expr, known, own, window_));
+  const queries = times =>
+    panel.targets.map(one => replaced(one.expr, known, own, rateWindow(times)));
   const content = element("div", { class: "content" });
   const about = panel.description ?? "";
   const made = element("article", { class: panel.type, ...panel.type === "stat" && { title: about },
     style: `--width: ${panel.gridPos.w}` },
-  element("h3", {}, panel.title, " ", element("a", { href: queriesAddress(queries),
+  element("h3", {}, panel.title, " ", element("a", { href: queriesAddress(queries(timeline())),
     title: "the queries of this panel, in Prometheus" }, "queries")),
   element("p", { class: "about" }, about), content);
   made.draw = async () => {
     if (content.matches(":hover")) return; // values are being read there
     const times = timeline();
+    const asked = queries(times);
     const found = await Promise.all(panel.targets.map((target, number) =>
-      series(target, queries[number], panel.title, times)));
+      series(target, asked[number], panel.title, times)));
     content.replaceChildren(...drawn(panel, found.flat(), times, content.clientWidth));
   };
   watcher.observe(made);
