@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,6 +88,19 @@ def test_runs_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     until(lambda: core not in cores.users(), "the end of the claim")
 
 
+def test_programs_of_a_run_are_named_by_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = 1_000_000 + os.getpid()
+    child = "import subprocess; child = subprocess.Popen('cat', stdin=subprocess.PIPE)"
+    with running(f"{child}\nprint(child.pid, flush=True){CLAIM.format(core=core)}") as run:
+        lines = lines_of(run)
+        pid = int(next(lines))
+        assert next(lines) == "[]\n"
+        parents = [pid, run.pid, 1]  # not this test: the run could be in another terminal
+        monkeypatch.setattr(cores, "parents", lambda one: parents if one == pid else [one])
+        monkeypatch.setattr(cores, "polled", lambda: {core: {pid: "vcmtsd", 1: "init"}})
+        assert cores.users()[core] == {run.pid: f"`vcmts run` (process {run.pid})", 1: "init"}
+
+
 def test_only_one_run_chooses_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "polled", dict)
     order: list[str] = []
@@ -95,12 +109,17 @@ def test_only_one_run_chooses_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
         with cores.Claims():
             order.append("second chooses")
 
+    def slow_choice() -> Iterator[int]:
+        yield 1_000_000 + os.getpid()
+        time.sleep(0.2)
+        order.append("first has chosen")
+
     with cores.Claims() as first:
         thread = threading.Thread(target=second_run)
         thread.start()
-        order.append("first has chosen")
-        first.claim([])
-        thread.join()
+        first.claim(slow_choice())
+        thread.join(cores.CHOICE_SECONDS / 2)
+        assert not thread.is_alive(), "the second run waits for the end of the first"
         monkeypatch.setattr(cores, "CHOICE_SECONDS", 0)  # a run that hangs blocks no other
         with cores.Claims(), cores.Claims():
             pass
