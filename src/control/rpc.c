@@ -104,7 +104,7 @@ static const char *request_fault(const json_t *request) {
 	if (!json_is_object(request))
 		return "found no object, allowed: a request object, or an array of them";
 	if (!json_is_string(version) || strcmp(json_string_value(version), "2.0") != 0)
-		return "jsonrpc: found something else, allowed: \"2.0\"";
+		return "jsonrpc: must be \"2.0\"";
 	if (!json_is_string(json_object_get(request, "method")))
 		return "method: found no text, allowed: the name of a method";
 	if (id != NULL && !json_is_string(id) && !json_is_number(id) && !json_is_null(id))

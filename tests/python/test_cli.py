@@ -255,7 +255,7 @@ def test_messages_of_traffic_name_options_of_run() -> None:
 )
 def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
     parsed = cli.make_parser(["run"]).parse_args(["run", *options])
-    with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
+    with pytest.raises(paths.MistakeError, match=r"^--upstream-share[: ].*(found|exclude)"):
         rates.rates_of(CAPACITIES, parsed)
 
 

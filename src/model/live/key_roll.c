@@ -11,20 +11,17 @@
 /* Changes an association. Returns NULL, or the reason why it cannot. */
 typedef const char *roll_step(struct security_association *sa, const void *context);
 
-/* Returns NULL, or a description of the allowed lengths. */
+/* Returns NULL, or the lengths that the cipher needs. */
 static const char *lengths_fault(enum cipher cipher, const struct live_next_key *next) {
-	static const char *const allowed[CIPHERS] = {
-		[CIPHER_AES_128] = "found a key or iv of another length, allowed: 32 "
-				   "hexadecimal digits each for aes-128",
-		[CIPHER_AES_256] = "found a key or iv of another length, allowed: 64 and 32 "
-				   "hexadecimal digits for aes-256",
-		[CIPHER_DES] = "found a key or iv of another length, allowed: 16 hexadecimal "
-			       "digits each for des",
+	static const char *const lengths[CIPHERS] = {
+		[CIPHER_AES_128] = "key and iv of aes-128 have 32 hexadecimal digits each",
+		[CIPHER_AES_256] = "the key of aes-256 has 64 hexadecimal digits, the iv 32",
+		[CIPHER_DES] = "key and iv of des have 16 hexadecimal digits each",
 	};
 
 	return next->key_size == cipher_key_size(cipher) && next->iv_size == cipher_iv_size(cipher)
 		       ? NULL
-		       : allowed[cipher];
+		       : lengths[cipher];
 }
 
 static const char *install(struct security_association *sa, const void *context) {
@@ -32,10 +29,10 @@ static const char *install(struct security_association *sa, const void *context)
 	const char *fault;
 
 	if (sa->cipher == CIPHER_NONE)
-		return "found cipher none, allowed: an association that encrypts";
+		return "the association has no keys, as its cipher is none";
 	if (sa->has_next_key)
-		return "found an installed next key, allowed: another one once the present "
-		       "key is removed";
+		return "a next key is installed; use it and remove the present key before you "
+		       "install another";
 	fault = lengths_fault(sa->cipher, next);
 	if (fault != NULL)
 		return fault;
@@ -48,9 +45,9 @@ static const char *install(struct security_association *sa, const void *context)
 static const char *use(struct security_association *sa, const void *context) {
 	(void)context;
 	if (!sa->has_next_key)
-		return "found no next key, allowed: one that was installed";
+		return "no next key is installed";
 	if (sa->use_next_key)
-		return "found the next key in use already";
+		return "the next key is in use already";
 	sa->use_next_key = true;
 	return NULL;
 }
@@ -58,7 +55,7 @@ static const char *use(struct security_association *sa, const void *context) {
 static const char *forget_old(struct security_association *sa, const void *context) {
 	(void)context;
 	if (!sa->use_next_key)
-		return "found the present key in use, allowed: once the next one is used";
+		return "the present key is in use; use the next key before you remove it";
 	memcpy(sa->key, sa->next_key, sizeof(sa->key));
 	memcpy(sa->iv, sa->next_iv, sizeof(sa->iv));
 	sa->key_sequence = association_sequence(sa);

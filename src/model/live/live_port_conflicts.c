@@ -42,10 +42,10 @@ static bool refuse_other(const struct side_check *j, const struct identity *iden
 	identity_text(identity, value, sizeof(value));
 	live_name(owner, other->blocks[owner][slot], name, sizeof(name));
 	snprintf(j->why, LIVE_LINE,
-		 "%s.%s: found %s again, allowed: it in one group of the port %.*s, or another %s "
-		 "(%s of service group %" PRIu32 " has it)",
-		 live_kinds[j->object].item, path, value, (int)strcspn(device, ","), device,
-		 side_separating_keys(side), name, other->sg.id);
+		 "%s.%s: duplicate %s, %s of service group %" PRIu32
+		 " has it; on port %.*s, such groups need another %s",
+		 live_kinds[j->object].item, path, value, name, other->sg.id,
+		 (int)strcspn(device, ","), device, side_separating_keys(side));
 	return false;
 }
 

@@ -72,7 +72,5 @@ def plan_day(given: argparse.Namespace, within: Path) -> Plan | None:
         return plan
     for name in NEED_DAY:
         if getattr(given, name) is not None:
-            raise MistakeError(
-                f"--{name.replace('_', '-')}: found without --day, allowed: with --day only"
-            )
+            raise MistakeError(f"--{name.replace('_', '-')}: works with --day only")
     return None

@@ -100,14 +100,14 @@ def upstream_rate_of(down: str, given: argparse.Namespace) -> str | None:
     if given.upstream_share is None:
         return upstream
     if upstream is not None:
-        raise MistakeError("--upstream-share: found with --upstream-rate, allowed: one of them")
+        raise MistakeError("--upstream-share and --upstream-rate exclude each other")
     found = SHARE.fullmatch(given.upstream_share)
     share = float(found[1]) / 100 if found else -1.0
     if not 0 <= share <= MOST_SHARE:
         raise MistakeError(f"--upstream-share: found {given.upstream_share}, allowed: 0% to 1000%")
     rate = bits_per_second(down)
     if rate is None:
-        raise MistakeError(f"--upstream-share: found --rate {down}, allowed: a rate such as 2Gbps")
+        raise MistakeError(f"--upstream-share: needs a rate such as --rate 2Gbps, found --rate {down}")
     return f"{round(share * rate)} bps" if round(share * rate) > 0 else NO_TRAFFIC
 
 
@@ -130,5 +130,5 @@ def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
         most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
         up = f"{most} bps" if most > 0 else NO_TRAFFIC
     if down == up == NO_TRAFFIC:
-        raise MistakeError("--rate: found 0 in both directions, allowed: 0 in one of them")
+        raise MistakeError("--rate: 0 in both directions leaves nothing to send")
     return Rates(down, up)

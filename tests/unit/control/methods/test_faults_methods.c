@@ -287,15 +287,15 @@ TEST(conflict_with_other_group_is_refused) {
 
 	assert_int_equal(bench->server.groups[1].sg->channels[0].session, 66049);
 	assert_non_null(strstr(answer,
-			       "channel.session: found 0x00010201 again, allowed: it in one "
-			       "group of the port net_ring_life_rphy0_0"));
+			       "channel.session: duplicate 0x00010201, channel 1 of service "
+			       "group 2 has it; on port net_ring_life_rphy0_0, such groups"));
 	snprintf(params, sizeof(params), "{file: '%s'}", group_path);
 	json = group_file_json(live);
 	json_object_set_new(json, "service_group", json_integer(3));
 	text = json_dumps(json, 0);
 	write_file(group_path, text);
 	answer = call_method(&add);
-	assert_non_null(strstr(answer, "channel.session: found 0x00010101 again"));
+	assert_non_null(strstr(answer, "channel.session: duplicate 0x00010101, "));
 	free(text);
 	json_decref(json);
 }

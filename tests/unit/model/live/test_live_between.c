@@ -64,31 +64,33 @@ static void free_pair(struct group_pair *pair) {
 #define UPSTREAM(n) LIVE_UPSTREAM_CHANNEL, "{id: 9, type: ofdma, rate: '1 Gbps', session: " n "}"
 #define MODEM(mac, address) LIVE_MODEM, NEW_MODEM(mac, address)
 #define NET_CLASH                                                                  \
-	" again, allowed: it in one group of the port net_null0, or another vlan " \
-	"or mac (modem 02:01:00:00:00:08 of service group 2 has it)"
-#define RPHY_CLASH(other, what)                                                                   \
-	" again, allowed: it in one group of the port net_null1, or another vlan" other " (" what \
-	" 1 of service group 2 has it)"
+	", modem 02:01:00:00:00:08 of service group 2 has it; on port net_null0, " \
+	"such groups need another vlan or mac"
+#define RPHY_CLASH(other, what)                                                   \
+	", " what " 1 of service group 2 has it; on port net_null1, such groups " \
+	"need another vlan" other
 static const struct {
 	enum live_object object;
 	const char *request, *line;
 } cases[] = {
-	{MODEM("02:01:00:00:00:09", "10.0.0.8"), "modem.addresses[1]: found 10.0.0.8" NET_CLASH},
+	{MODEM("02:01:00:00:00:09", "10.0.0.8"),
+	 "modem.addresses[1]: duplicate 10.0.0.8" NET_CLASH},
 	{MODEM("02:01:00:00:00:09", "2001:db8::8"),
-	 "modem.addresses[1]: found 2001:db8::8" NET_CLASH},
-	{MODEM("02:01:00:00:00:08", "10.0.0.9"), "modem.mac: found 02:01:00:00:00:08" NET_CLASH},
+	 "modem.addresses[1]: duplicate 2001:db8::8" NET_CLASH},
+	{MODEM("02:01:00:00:00:08", "10.0.0.9"),
+	 "modem.mac: duplicate 02:01:00:00:00:08" NET_CLASH},
 	{MODEM("02:01:00:00:00:09", "10.0.0.9"), ""},
 	{CHANNEL("31"),
-	 "channel.session: found 0x0000001f" RPHY_CLASH(", rpd_mac or rpd_ip", "channel")},
+	 "channel.session: duplicate 0x0000001f" RPHY_CLASH(", rpd_mac or rpd_ip", "channel")},
 	{CHANNEL("41"), ""},
-	{CHANNEL("196609"),
-	 "channel.session: found 0x00030001" RPHY_CLASH(", rpd_mac or rpd_ip", "upstream channel")},
-	{UPSTREAM("42"), "upstream_channel.session: found 0x0000002a" RPHY_CLASH(
+	{CHANNEL("196609"), "channel.session: duplicate 0x00030001" RPHY_CLASH(
+				    ", rpd_mac or rpd_ip", "upstream channel")},
+	{UPSTREAM("42"), "upstream_channel.session: duplicate 0x0000002a" RPHY_CLASH(
 				 " or core_mac", "upstream channel")},
 	{UPSTREAM("31"), ""},
 	{UPSTREAM("9, map_session: 196609"),
-	 "upstream_channel.map_session: found 0x00030001" RPHY_CLASH(", rpd_mac or rpd_ip",
-								     "upstream channel")},
+	 "upstream_channel.map_session: duplicate 0x00030001" RPHY_CLASH(", rpd_mac or rpd_ip",
+									 "upstream channel")},
 	{LIVE_BONDING_GROUP, "{id: 9, channels: [1]}", ""},
 };
 
@@ -124,11 +126,11 @@ TEST(added_group_must_not_conflict) {
 	assert_true(live_port_conflicts_new(&first, 1, sg, why));
 	sg->upstream_channels[0].grants.map_session = first->sg.channels[0].session;
 	assert_false(live_port_conflicts_new(&first, 1, sg, why));
-	assert_non_null(strstr(why, "upstream_channel.map_session: found 0x"));
+	assert_non_null(strstr(why, "upstream_channel.map_session: duplicate 0x"));
 	sg->upstream_channels[0].grants.map_session = 7777;
 	sg->channels[0].session = first->sg.channels[0].session;
 	assert_false(live_port_conflicts_new(&first, 1, sg, why));
-	assert_non_null(strstr(why, "channel.session: found 0x"));
+	assert_non_null(strstr(why, "channel.session: duplicate 0x"));
 	assert_true(live_port_conflicts_new(&first, 0, sg, why));
 	sg->rphy.rpd_mac[5] ^= 1;
 	assert_true(live_port_conflicts_new(&first, 1, sg, why));

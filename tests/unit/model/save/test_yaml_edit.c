@@ -19,6 +19,7 @@ static const struct {
 	{"modems:\n  - {id: 1} # one\n  # two\n  - id: 2\n    x: 5 # five\n# end\n", -1, 1,
 	 "[{\"id\": 3}]",
 	 "modems:\n  - {id: 1} # one\n  # two\n  - {id: 9} # five\n  - {id: 3}\n# end\n"},
+	{"modems:\n- id: 1\n- id: 2\nx: 1\n", 1, -1, "[]", "modems:\n- id: 1\nx: 1\n"},
 	{"modems:\n- id: 1\n- id: 2", 1, 0, "[{\"id\": 3}]", "modems:\n- {id: 9}\n- {id: 3}\n"},
 	{"modems:\n- id: 1\nx: 1\n", 0, -1, "[]", "modems:\n  []\nx: 1\n"},
 	{"a: \xc3\xbc\nmodems: [{id: 1}, {id: 2}] # all\nx: 1\n", 0, 1, "[{\"id\": 3}]",
