@@ -96,6 +96,28 @@ TEST(values_are_set) {
 	expect_set_value("x: 1\n", "[{\"id\": 1}]", "x: 1\nrate:\n  - {id: 1}\n");
 }
 
+/* The new key ends where the removed item begins. */
+TEST(key_is_added_before_a_removed_item) {
+	static const char before[] = "modems:\n  - id: 1\n  - id: 2\nx: 1\n";
+	json_t *rate = json_integer(5);
+	struct secret_text next = {0};
+	const struct span *list;
+	struct yaml_edit e;
+
+	yaml_edit_open(&e, before, strlen(before));
+	list = span_value(e.root, "modems");
+	edit(&e, list, 1, -1, "[]");
+	yaml_edit_value(&e, span_item(list, 0), "rate", rate);
+	assert_null(e.failed);
+	yaml_edit_write(&e, &next);
+	assert_false(next.failed);
+	secret_text_put(&next, "", 1);
+	assert_string_equal(next.at, "modems:\n  - id: 1\n    rate: 5\nx: 1\n");
+	secret_text_free(&next);
+	yaml_edit_free(&e);
+	json_decref(rate);
+}
+
 TEST(invalid_text_is_refused) {
 	struct yaml_edit e;
 
