@@ -28,6 +28,7 @@ struct matrix_options {
 	unsigned packets;
 	unsigned seed;
 	bool reports_progress; /* in machine-readable form */
+	bool verbose;
 };
 
 /* Parameters of one row of the matrix. */
@@ -49,6 +50,7 @@ static const struct argp_option options[] = {
 	{"seed", 's', "N", 0, "seed of the random numbers (default 1)", 0},
 	{"progress", 'P', NULL, 0, "print progress on stderr as lines \"progress DONE TOTAL TEXT\"",
 	 0},
+	{"verbose", 'v', NULL, 0, "print all quantities of each impairment that are not 0", 0},
 	ARGUMENTS_JSON('j', "also write the matrix as JSON to this file"),
 	{0},
 };
@@ -71,6 +73,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	case 's': o->seed = number(text, state); break;
 	case 'j': o->json = text; break;
 	case 'P': o->reports_progress = true; break;
+	case 'v': o->verbose = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument %s", text); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -178,6 +181,8 @@ static bool conclude(FILE *out, const struct row *rows, unsigned count) {
 		differ += row_differences(&rows[i]);
 		untried += rows[i].hits == 0;
 	}
+	if (differ > 0)
+		row_print_heading(out);
 	for (unsigned i = 0; i < count; i++)
 		row_print(out, &rows[i], true);
 	if (untried > 0)
@@ -212,6 +217,14 @@ static int write_json(const char *path, const struct row *rows, unsigned count) 
 	return ret;
 }
 
+/* Prints a row: all quantities, or how many there are and how many differ. */
+static void show_row(FILE *out, const struct row *r, const struct matrix_options *o) {
+	if (o->verbose)
+		row_print(out, r, false);
+	else
+		row_print_sum(out, r);
+}
+
 /* Runs and prints all rows. Returns the exit status. */
 static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	FILE *out = report_is_stdout(o->json) ? stderr : stdout;
@@ -219,13 +232,15 @@ static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	static struct plans plans;
 
 	plan_rows(&plans);
-	fprintf(out, "%-30s %6s  %-29s %9s %9s\n", "impairment", "hits", "quantity", "expected",
-		"counted");
+	if (o->verbose)
+		row_print_heading(out);
+	else
+		row_print_sum_heading(out);
 	for (unsigned i = 0; i < plans.count; i++) {
 		show_progress(o, &plans, i);
 		if (run_row(&plans.all[i], sg, o, &rows[i]) != 0)
 			return EXIT_FAILED;
-		row_print(out, &rows[i], false);
+		show_row(out, &rows[i], o);
 	}
 	if (o->json != NULL && write_json(o->json, rows, plans.count) != 0)
 		return EXIT_USAGE;

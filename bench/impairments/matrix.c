@@ -72,6 +72,20 @@ static void cell_print(FILE *out, const struct row *r, const struct cell *c) {
 		r->hits, c->kind, c->name, c->expected, c->counted, differs(c) ? "  differs" : "");
 }
 
+void row_print_heading(FILE *out) {
+	fprintf(out, "%-30s %6s  %-29s %9s %9s\n", "impairment", "hits", "quantity", "expected",
+		"counted");
+}
+
+void row_print_sum_heading(FILE *out) {
+	fprintf(out, "%-30s %6s %9s %9s\n", "impairment", "hits", "compared", "different");
+}
+
+void row_print_sum(FILE *out, const struct row *r) {
+	fprintf(out, "%-30s %6" PRIu64 " %9u %9u\n", r->name, r->hits, r->count,
+		row_differences(r));
+}
+
 void row_print(FILE *out, const struct row *r, bool differences) {
 	for (unsigned i = 0; i < r->count; i++) {
 		const struct cell *c = &r->cells[i];

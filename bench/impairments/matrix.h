@@ -33,8 +33,15 @@ void row_fill(struct row *r, const char *name, const struct box_result *result);
 /* Number of differing cells. */
 unsigned row_differences(const struct row *r);
 
+void row_print_heading(FILE *out);
+
 /* Prints the cells that are not 0, or those that differ. */
 void row_print(FILE *out, const struct row *r, bool differences);
+
+void row_print_sum_heading(FILE *out);
+
+/* Prints one line: hits, compared cells and differing cells. */
+void row_print_sum(FILE *out, const struct row *r);
 
 /* {"impairment": name, "hits": n, "sent": n, "cells": [{"kind", "name", "expected", "counted"}, ..]} */
 json_t *row_json(const struct row *r);

@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, help="seed of the random numbers (default: %(default)s)"
     )
+    parser.add_argument(
+        "--verbose", action="store_true", help="print all quantities of each impairment"
+    )
     options.add_json(parser)
 
 
@@ -45,6 +48,7 @@ def main(arguments: argparse.Namespace) -> int:
     check_writable(arguments.json)
     command = [str(program("vcmts-impairments")), "--config", arguments.config]
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
+    command += ["--verbose"] if arguments.verbose else []
     # Print the table at the end: its lines would mix with the progress bar.
     with temporary_folder() as folder, stoppable() as stopped, TemporaryFile() as table:
         found = folder / "matrix.json"

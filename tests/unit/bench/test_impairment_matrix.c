@@ -87,3 +87,19 @@ TEST(differing_cells_are_printed) {
 	assert_null(strstr(text, "frame_hcs"));
 	free(text);
 }
+
+TEST(sum_of_a_row_has_its_differences) {
+	char *text = NULL, expected[80];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	set_matching_result();
+	result.counters.drops[DROP_FRAME_GAP]++;
+	row_fill(&row, "test", &result);
+	row_print_sum(out, &row);
+	fclose(out);
+	snprintf(expected, sizeof(expected), "%-30s %6" PRIu64 " %9u %9u\n", "test", row.hits,
+		 row.count, 1U);
+	assert_string_equal(text, expected);
+	free(text);
+}
