@@ -133,8 +133,9 @@ static void describe(const struct saving *s, const char *to, struct save_result 
 					 "; comments are lost, as %s", s->rewrite);
 	if (s->others > 0 && used < sizeof(result->line))
 		snprintf(result->line + used, sizeof(result->line) - used,
-			 "; %zu edit%s of the file %s not in service: config.reload applies them",
-			 s->others, s->others == 1 ? "" : "s", s->others == 1 ? "is" : "are");
+			 "; %zu edit%s of the file %s not in service: config.reload applies %s",
+			 s->others, s->others == 1 ? "" : "s", s->others == 1 ? "is" : "are",
+			 s->others == 1 ? "it" : "them");
 }
 
 static bool save(struct saving *s, const char *file, const char *path) {

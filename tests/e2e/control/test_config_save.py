@@ -225,6 +225,22 @@ def test_groups_with_own_files_lists_and_shared_keys(folder: Path) -> None:
         assert len(load(folder / "all.yaml")["service_groups"]) == 2
 
 
+def test_limit_beside_the_name_of_a_file_is_changed_there(folder: Path) -> None:
+    """The group that was added to the file by hand is not in service, and stays."""
+    (folder / "one.yaml").write_text(yaml.safe_dump(group(1)))
+    shared = "max_groups: 4\nmax_modems: 64\nmax_queued: 2048\nservice_groups:\n"
+    item = "- {file: one.yaml, rate_limit: 4 Gbps} # one\n"
+    by_hand = f"- {json.dumps(group(2))}\n"
+    with serve_text(folder, shared + item), Client(folder / "control.sock", TIMEOUT) as client:
+        client.call("group.set", group=1, values={"rate_limit": "3 Gbps"})
+        (folder / "sg.yaml").write_text(shared + item + by_hand)
+        assert client.call("config.save")["done"].endswith(
+            "1 limit changed; 1 edit of the file is not in service: config.reload applies it"
+        )
+        expected = shared + item.replace("4 Gbps", "3 Gbps") + by_hand
+        assert (folder / "sg.yaml").read_text() == expected
+
+
 def test_key_of_all_groups_makes_a_new_text(folder: Path) -> None:
     """The added group does not have the limit that the file gives to all groups."""
     (folder / "three.yaml").write_text(json.dumps(group(3)))
