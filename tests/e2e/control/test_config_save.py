@@ -241,6 +241,25 @@ def test_limit_beside_the_name_of_a_file_is_changed_there(folder: Path) -> None:
         assert (folder / "sg.yaml").read_text() == expected
 
 
+def test_reload_that_removes_a_changed_group_is_refused(folder: Path) -> None:
+    """The file has the change of the other group."""
+    one, two = group(1), group(2)
+    shared = "max_groups: 4\nmax_modems: 64\nmax_queued: 2048\nservice_groups:\n"
+    first = one["modems"][0]
+    with (
+        serve_text(folder, shared + yaml.safe_dump([one, two])),
+        Client(folder / "control.sock", TIMEOUT) as client,
+    ):
+        client.call("modem.set", group=1, modem={"mac": first["mac"], "cpe_limit": 7})
+        mac = two["modems"][1]["mac"]
+        client.call("modem.set", group=2, modem={"mac": mac, "cpe_limit": 7})
+        first["cpe_limit"] = 7
+        (folder / "sg.yaml").write_text(shared + yaml.safe_dump([one]))
+        undone = f"would undo 1 change: modem {mac} of service group 2"
+        with pytest.raises(RefusedError, match=undone):
+            client.call("config.reload")
+
+
 def test_key_of_all_groups_makes_a_new_text(folder: Path) -> None:
     """The added group does not have the limit that the file gives to all groups."""
     (folder / "three.yaml").write_text(json.dumps(group(3)))
