@@ -110,8 +110,9 @@ def add_placement(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         choices=[layout.name for layout in LAYOUTS],
-        help="thread layout of the service groups; `vcmts layout` proposes one for a machine "
-        "(default: all on core 1)",
+        metavar="NAME",
+        help=f"thread layout of the service groups: {', '.join(one.name for one in LAYOUTS)}; "
+        "`vcmts layout` proposes one for a machine (default: all on core 1)",
     )
     parser.add_argument(
         "--cores", metavar="LIST", help="cores of these threads, such as 1-6,9; with --layout"

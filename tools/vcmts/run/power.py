@@ -12,7 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--idle",
         choices=IDLE,
-        help="what idle workers do (default: as in the configuration, else poll; with --day auto)",
+        metavar="KIND",
+        help=f"what idle workers do: {', '.join(IDLE)} (default: as in the configuration, else "
+        "poll; with --day auto)",
     )
     parser.add_argument(
         "--policy",
