@@ -238,6 +238,13 @@ def test_systemd_accepts_unit(folder: Path) -> None:
     assert "RestartPreventExitStatus=2" in unit.read_text()
 
 
+def test_unit_restarts_without_limit() -> None:
+    """However often the process is killed, systemd starts it again, after a pause."""
+    unit = dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text(), re.M))
+    assert (unit["Restart"], unit["RestartSec"]) == ("on-failure", "2s")
+    assert unit["StartLimitIntervalSec"] == "0" and "StartLimitBurst" not in unit
+
+
 def test_unit_and_drop_ins_have_minimal_capabilities() -> None:
     """Drop-ins have equal bounding and ambient sets of capabilities."""
     lines = UNIT.read_text().splitlines()
