@@ -50,6 +50,7 @@ static const struct {
 	{"check", command_check, "check a configuration and print its errors"},
 	{"power", command_power,
 	 "core frequencies: show the drivers, try a frequency, restore initial settings"},
+	{"reload", command_reload, "let a running vcmtsd reload its configuration, and wait"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe,
 	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control "

@@ -6,3 +6,4 @@
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_power(int argc, char **argv);
+int command_reload(int argc, char **argv);

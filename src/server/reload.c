@@ -93,6 +93,7 @@ bool reload_run(struct reload *r, bool force) {
 
 	notify_watcher(r, RELOAD_BEGINS);
 	good = load_and_apply(r, force);
+	r->refused = !good;
 	if (good)
 		server_notify_reloaded(r->server, r->line);
 	if (good)

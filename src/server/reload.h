@@ -21,6 +21,8 @@ struct reload {
 	void (*watcher)(void *ctx, enum reload_stage stage);
 	void *watcher_ctx;
 	char line[RELOAD_LINE]; /* result of the last reload */
+	/* It was refused, and the file was not saved since: a restart may fail on the file. */
+	bool refused;
 };
 
 /* `path` and the names of `devices`, which the ports in service use, must outlive `r`. Sets no

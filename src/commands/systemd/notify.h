@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NOTIFY_TEXT 256 /* bytes of a status text */
+#define NOTIFY_TEXT 1024 /* bytes of a status text */
 
 struct notify {
 	bool on;

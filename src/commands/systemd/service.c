@@ -17,7 +17,7 @@ static uint64_t service_now(void) {
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
+void service_status(const struct server *s, const char *refused, char text[NOTIFY_TEXT]) {
 	size_t groups = 0, modems = 0, drained = 0, used;
 	size_t lacking[SERVER_PORT_STATES] = {0};
 
@@ -39,8 +39,16 @@ void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
 		used += (size_t)snprintf(text + used, NOTIFY_TEXT - used, ", %zu without a link",
 					 lacking[SERVER_PORT_DOWN]);
 	if (lacking[SERVER_PORT_GONE] > 0)
-		snprintf(text + used, NOTIFY_TEXT - used, ", %zu with a removed port",
-			 lacking[SERVER_PORT_GONE]);
+		used += (size_t)snprintf(text + used, NOTIFY_TEXT - used,
+					 ", %zu with a removed port", lacking[SERVER_PORT_GONE]);
+	if (refused != NULL)
+		snprintf(text + used, NOTIFY_TEXT - used, "; reload refused: %s", refused);
+}
+
+static void current_status(const struct service *v, char text[NOTIFY_TEXT]) {
+	const struct reload *r = v->reload;
+
+	service_status(v->server, r != NULL && r->refused ? r->line : NULL, text);
 }
 
 void service_open(struct service *v, struct server *s) {
@@ -54,7 +62,7 @@ void service_ready(struct service *v) {
 
 	watch_open(&v->watch, v->server, now);
 	v->alive = v->status_checked = now;
-	service_status(v->server, status);
+	current_status(v, status);
 	notify_ready(&v->notify, status);
 }
 
@@ -79,7 +87,7 @@ void service_round_at(struct service *v, uint64_t now) {
 	if (now - v->status_checked < SERVICE_STATUS_NS)
 		return;
 	v->status_checked = now;
-	service_status(v->server, status);
+	current_status(v, status);
 	notify_status(&v->notify, status);
 }
 
@@ -95,13 +103,14 @@ static void reload_seen(void *service, enum reload_stage stage) {
 		notify_reloading(&v->notify, "reloading the configuration");
 		return;
 	}
-	service_status(v->server, status);
+	current_status(v, status);
 	notify_ready(&v->notify, status);
 }
 
 void service_watch_reloads(struct service *v, struct reload *r) {
 	r->watcher = reload_seen;
 	r->watcher_ctx = v;
+	v->reload = r;
 }
 
 void service_stopping(struct service *v) {

@@ -12,6 +12,7 @@
 
 struct service {
 	struct server *server;
+	const struct reload *reload; /* NULL: reloads are not reported */
 	struct notify notify;
 	struct watch watch;
 	uint64_t alive, status_checked; /* ns */
@@ -33,5 +34,5 @@ void service_watch_reloads(struct service *v, struct reload *r);
 /* Before the workers end. */
 void service_stopping(struct service *v);
 
-/* A status text for people. */
-void service_status(const struct server *s, char text[NOTIFY_TEXT]);
+/* A status text for people. `refused`: the line of a refused reload; NULL: none. */
+void service_status(const struct server *s, const char *refused, char text[NOTIFY_TEXT]);

@@ -180,6 +180,8 @@ json_t *config_save(struct rpc_call *call) {
 
 	if (!server_save(m->server, m->reload, p->file, &result))
 		return rpc_refuse(call, RPC_REFUSED, "%s", result.line);
+	if (p->file == NULL)
+		m->reload->refused = false; /* the file was loaded and is in service */
 	call->changed = true;
 	return json_pack("{s:o, s:b}", "done", rpc_text(result.line), "comments", result.comments);
 }

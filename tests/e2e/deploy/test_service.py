@@ -135,7 +135,8 @@ def test_service_logs_and_notifies_each_event(folder: Path) -> None:
         with pytest.raises(RefusedError):
             client.call("config.reload")
         systemd.wait_for("RELOADING")
-        systemd.wait_for("READY")
+        refused = "; reload refused: " + str(folder / "sg.yaml") + ": "
+        assert refused in systemd.wait_for("READY")["STATUS"]
         process.terminate()
         systemd.wait_for("STOPPING")
         assert process.wait(TIMEOUT) == 0
@@ -228,7 +229,8 @@ def test_systemd_accepts_unit(folder: Path) -> None:
     """systemd-analyze accepts the unit file, with the exposure level of docs/install.md."""
     unit = folder / "vcmtsd.service"
     executable = str(program("vcmtsd").resolve())
-    unit.write_text(re.sub(r"(?<=^ExecStart=)\S+", executable, UNIT.read_text(), flags=re.M))
+    commands = re.compile(r"^(Exec(?:Start|Reload)=)/\S+", re.M)
+    unit.write_text(commands.sub(rf"\1{executable}", UNIT.read_text()))
     verified = run(["systemd-analyze", "verify", "--man=no", unit])
     assert (verified.status, verified.stderr) == (0, "")
     security = run(

@@ -73,7 +73,7 @@ static void open_service(void) {
 TEST(start_reload_and_stop_are_notified) {
 	static const char ready[] = "READY=1\nSTATUS=serving 0 service groups with 0 modems";
 	unsigned long long usec = 0, before;
-	struct reload reload;
+	struct reload reload = {0};
 
 	service_open(&service, &server);
 	service_watch_reloads(&service, &reload);
@@ -90,6 +90,24 @@ TEST(start_reload_and_stop_are_notified) {
 	service_stopping(&service);
 	assert_memory_equal(receive(), "STOPPING=1\nSTATUS=stopping", 26);
 	assert_string_equal(receive(), "");
+}
+
+/* The status reports a refused reload until a reload succeeds. */
+TEST(refused_reload_stays_in_status) {
+	static const char serving[] = "READY=1\nSTATUS=serving 0 service groups with 0 modems";
+	struct reload reload = {.line = "sg.yaml: 1 mistake", .refused = true};
+	char text[TEXT];
+
+	service_open(&service, &server);
+	service_watch_reloads(&service, &reload);
+	service_ready(&service);
+	snprintf(text, sizeof(text), "%s; reload refused: sg.yaml: 1 mistake", serving);
+	assert_string_equal(receive(), text);
+	service_round_at(&service, service.alive + SERVICE_STATUS_NS);
+	assert_string_equal(receive(), ""); /* the same status */
+	reload.refused = false;
+	service_round_at(&service, service.alive + 2 * SERVICE_STATUS_NS);
+	assert_string_equal(receive(), serving + 8);
 }
 
 /* WATCHDOG=1 needs a round of every worker since the previous one, and at least a quarter of WATCHDOG_USEC. */
