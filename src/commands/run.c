@@ -220,9 +220,6 @@ static int serve_and_report(struct run *r) {
 	double seconds;
 
 	run_control_log(&r->control);
-	if (r->http != NULL)
-		log_notice("metrics", LOG_FIELDS(LOG_STRING("url", metrics_http_url(r->http))),
-			   "metrics %s", metrics_http_url(r->http));
 	log_serving(&r->server);
 	if (r->o.ready != NULL && !touch(r->o.ready))
 		return EXIT_USAGE;
@@ -277,7 +274,7 @@ static int run(struct run *r) {
 	return status;
 }
 
-/* Listens before tables are built, so that an address in use is reported early. Returns false after a message. */
+/* Listens before tables are built, so that a wrong address or one in use is reported early. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
 	r->server.metrics_fixed = r->o.metrics != NULL;
 	if (r->o.metrics == NULL)

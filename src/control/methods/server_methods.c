@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/methods/server_methods.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "control/methods/subject.h"
@@ -98,6 +99,11 @@ const struct key server_info_result[] = {
 	{.name = "shared_ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
 	 .item = &steered_port_item, HELP("ports that groups share, and how their packets are "
 					  "distributed")},
+	{.name = "metrics", .kind = KIND_TEXT, .example = "http://127.0.0.1:9464/metrics",
+	 HELP("URL of the metrics; absent without --metrics")},
+	{.name = "metrics_fault", .kind = KIND_TEXT, .example = "Address already in use",
+	 HELP("why the metrics cannot be read yet: vcmtsd tries again every 5 s to listen; absent if "
+	      "it listens")},
 	{0},
 };
 /* clang-format on */
@@ -189,12 +195,28 @@ static json_t *port_states(const struct server *s) {
 	return list;
 }
 
+static void put_metrics(json_t *json, const struct metrics_source *source) {
+	const struct metrics_http_counts *http = source != NULL ? source->http : NULL;
+	int fault;
+
+	if (http == NULL)
+		return;
+	fault = __atomic_load_n(&http->fault, __ATOMIC_RELAXED);
+	json_object_set_new(json, "metrics",
+			    rpc_text(__atomic_load_n(&http->url, __ATOMIC_ACQUIRE)));
+	if (fault != 0)
+		json_object_set_new(json, "metrics_fault", json_string(strerror(fault)));
+}
+
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
+	json_t *json =
+		json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
+			  "generation", (json_int_t)m->server->generation, "pid", (int)getpid(),
+			  "config", rpc_text(m->reload->path), "groups", placed_groups(call),
+			  "workers", server_workers(m->server), "ports", port_states(m->server),
+			  "shared_ports", steered_ports(m->server));
 
-	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
-			 "generation", (json_int_t)m->server->generation, "pid", (int)getpid(),
-			 "config", rpc_text(m->reload->path), "groups", placed_groups(call),
-			 "workers", server_workers(m->server), "ports", port_states(m->server),
-			 "shared_ports", steered_ports(m->server));
+	put_metrics(json, m->metrics);
+	return json;
 }

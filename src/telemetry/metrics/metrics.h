@@ -72,6 +72,9 @@ struct metrics_http_counts {
 	uint64_t page_bytes; /* of the last page */
 	uint64_t aborted[3]; /* aborted connections by reason, see metrics_http_ends */
 	uint64_t connections; /* open connections */
+	/* Its thread stores both by atomic stores; a pointer stays valid while the endpoint exists. */
+	const char *url;
+	int fault; /* errno: why it cannot listen yet; 0: it listens */
 };
 extern const uint16_t metrics_http_codes[METRICS_HTTP_CODES];
 extern const char *const metrics_http_ends[3];

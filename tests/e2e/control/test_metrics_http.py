@@ -4,6 +4,7 @@
 import http.client
 import json
 import re
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from boards.queries import FINEST_S
-from e2e.control.server import config_folder, config_text, start_server
+from e2e.control.server import NULL_PORTS, config_folder, config_text, start_server
 from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
@@ -93,6 +94,36 @@ def endpoint() -> Iterator[Endpoint]:
     ):
         yield Endpoint(run, control, metrics_port(run))
         assert run.stop().status == 0
+
+
+def test_taken_port_is_retried() -> None:
+    """The data plane serves without metrics while another process has the port."""
+    with (
+        config_folder() as folder,
+        socket.create_server(("127.0.0.1", 0)) as other,
+    ):
+        port = other.getsockname()[1]
+        url = f"http://127.0.0.1:{port}/metrics"
+        with start_server(folder, "--metrics", f"127.0.0.1:{port}") as (run, control):
+            with Client(control, TIMEOUT) as client:
+                info = client.call("server.info")
+                assert (info["metrics"], info["metrics_fault"]) == (url, "Address already in use")
+                other.close()
+                until(lambda: "metrics_fault" not in client.call("server.info"), "metrics")
+                assert client.call("server.info")["metrics"] == url
+            assert Endpoint(run, control, port).get("/ready").status == 200
+            warning = f"vcmtsd: --metrics 127.0.0.1:{port}: Address already in use: serving"
+            assert sum(line.startswith(warning) for line in run.stderr) == 1, run.stderr
+            assert metrics_port(run) == port
+            assert run.stop().status == 0
+
+
+def test_malformed_address_is_rejected() -> None:
+    with config_folder() as folder:
+        options = ("--config", folder / "sg.yaml", *NULL_PORTS, "--metrics", "localhost:9464")
+        done = vcmtsd("run", *options, "--control-socket", "none")
+        assert done.status == 2
+        assert 'found "localhost:9464", allowed: ADDRESS:PORT' in done.stderr
 
 
 def registry() -> list[dict[str, Any]]:

@@ -25,6 +25,8 @@
 #define IDLE_S 10u /* timeout of an inactive connection */
 #define REQUEST_S 30 /* limit of a response, from the first byte of the request */
 #define WAIT_MS 1000
+#define RETRY_S 5 /* between two attempts to listen */
+#define URL_SIZE (LISTEN_TEXT + 24)
 
 /* An open connection; http.c tracks its age. */
 struct connection {
@@ -33,9 +35,12 @@ struct connection {
 };
 
 struct metrics_http {
-	int fd, wake; /* eventfd */
+	const char *address; /* as given */
+	int fd; /* -1: it cannot listen yet */
+	int wake; /* eventfd */
 	int family;
-	char url[LISTEN_TEXT + 24];
+	time_t tried; /* the last attempt to listen */
+	char configured[URL_SIZE], url[URL_SIZE]; /* with the given address; with that of `fd` */
 	struct metrics_http_counts counts;
 	struct metrics_source *source;
 	struct pages pages;
@@ -236,49 +241,19 @@ static void quiet(void *arg, const char *format, va_list values) {
 	(void)values;
 }
 
-static void *http_run(void *arg) {
-	struct metrics_http *h = arg;
-	int epoll = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-	struct pollfd waits[] = {{epoll, POLLIN, 0}, {h->wake, POLLIN, 0}};
-
-	while (!__atomic_load_n(&h->stop, __ATOMIC_ACQUIRE)) {
-		MHD_UNSIGNED_LONG_LONG max;
-		int ms = WAIT_MS;
-
-		if (MHD_get_timeout(h->daemon, &max) == MHD_YES && max < WAIT_MS)
-			ms = (int)max;
-		poll(waits, 2, ms);
-		MHD_run(h->daemon);
-		close_slow(h);
-		health_check(&h->health, h->source->server, ns_now());
-	}
-	return NULL;
-}
-
-struct metrics_http *metrics_http_open(const char *address) {
-	struct metrics_http *h = calloc(1, sizeof(*h));
+/* Tries to listen. Returns false with the reason in `counts.fault`; 0: the address can never be used. */
+static bool http_listen(struct metrics_http *h) {
 	char where[LISTEN_TEXT];
+	int fault = 0;
 
-	if (h == NULL) {
-		log_error("memory", LOG_NO_FIELDS, "--metrics: no memory");
-		return NULL;
+	h->tried = seconds_now();
+	h->fd = listen_open(h->address, where, &h->family, &fault);
+	if (h->fd >= 0) {
+		snprintf(h->url, sizeof(h->url), "http://%s/metrics", where);
+		__atomic_store_n(&h->counts.url, h->url, __ATOMIC_RELEASE);
 	}
-	h->wake = -1;
-	h->pages.counts = &h->counts;
-	h->pages.max = PAGES_MAX_SIZE;
-	for (unsigned i = 0; i < CONNECTIONS; i++)
-		h->connections[i].fd = -1;
-	h->fd = listen_open(address, where, &h->family);
-	if (h->fd < 0) {
-		free(h);
-		return NULL;
-	}
-	snprintf(h->url, sizeof(h->url), "http://%s/metrics", where);
-	return h;
-}
-
-const char *metrics_http_url(const struct metrics_http *h) {
-	return h->url;
+	__atomic_store_n(&h->counts.fault, fault, __ATOMIC_RELAXED);
+	return h->fd >= 0;
 }
 
 static struct MHD_Daemon *daemon_start(struct metrics_http *h) {
@@ -294,6 +269,80 @@ static struct MHD_Daemon *daemon_start(struct metrics_http *h) {
 		on_completed, h, MHD_OPTION_END);
 }
 
+/* Serves requests on the open socket. Returns false without a message if that fails. */
+static bool http_serve(struct metrics_http *h) {
+	h->daemon = daemon_start(h);
+	if (h->daemon == NULL)
+		return false;
+	log_notice("metrics", LOG_FIELDS(LOG_STRING("url", h->url)), "metrics %s", h->url);
+	return true;
+}
+
+/* Waits until the next attempt, and makes it. */
+static void http_retry(struct metrics_http *h) {
+	struct pollfd wake = {h->wake, POLLIN, 0};
+
+	poll(&wake, 1, WAIT_MS);
+	if (seconds_now() - h->tried < RETRY_S || !http_listen(h) || http_serve(h))
+		return;
+	close(h->fd);
+	h->fd = -1;
+	__atomic_store_n(&h->counts.fault, ENOMEM, __ATOMIC_RELAXED);
+}
+
+static void http_round(struct metrics_http *h) {
+	int epoll = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	struct pollfd waits[] = {{epoll, POLLIN, 0}, {h->wake, POLLIN, 0}};
+	MHD_UNSIGNED_LONG_LONG max;
+	int ms = WAIT_MS;
+
+	if (MHD_get_timeout(h->daemon, &max) == MHD_YES && max < WAIT_MS)
+		ms = (int)max;
+	poll(waits, 2, ms);
+	MHD_run(h->daemon);
+	close_slow(h);
+}
+
+static void *http_run(void *arg) {
+	struct metrics_http *h = arg;
+
+	while (!__atomic_load_n(&h->stop, __ATOMIC_ACQUIRE)) {
+		if (h->daemon != NULL)
+			http_round(h);
+		else
+			http_retry(h);
+		health_check(&h->health, h->source->server, ns_now());
+	}
+	return NULL;
+}
+
+struct metrics_http *metrics_http_open(const char *address) {
+	struct metrics_http *h = calloc(1, sizeof(*h));
+
+	if (h == NULL) {
+		log_error("memory", LOG_NO_FIELDS, "--metrics: no memory");
+		return NULL;
+	}
+	h->wake = -1;
+	h->address = address;
+	h->pages.counts = &h->counts;
+	h->pages.max = PAGES_MAX_SIZE;
+	for (unsigned i = 0; i < CONNECTIONS; i++)
+		h->connections[i].fd = -1;
+	snprintf(h->configured, sizeof(h->configured), "http://%s/metrics", address);
+	h->counts.url = h->configured;
+	if (http_listen(h))
+		return h;
+	if (h->counts.fault == 0) {
+		free(h);
+		return NULL;
+	}
+	log_warning("metrics", LOG_FIELDS(LOG_STRING("url", h->configured)),
+		    "--metrics %s: %s: serving without metrics, trying again every %d s", address,
+		    strerror(h->counts.fault), RETRY_S);
+	return h;
+}
+
 int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 	sigset_t all, before;
 	int ret;
@@ -301,8 +350,7 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 	h->source = source;
 	source->http = &h->counts;
 	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	h->daemon = h->wake >= 0 ? daemon_start(h) : NULL;
-	if (h->daemon == NULL) {
+	if (h->wake < 0 || (h->fd >= 0 && !http_serve(h))) {
 		log_error("metrics", LOG_NO_FIELDS, "--metrics: the endpoint cannot be started");
 		return -1;
 	}
@@ -338,7 +386,7 @@ void metrics_http_close(struct metrics_http *h) {
 	pages_clear(&h->pages);
 	if (h->daemon != NULL)
 		MHD_stop_daemon(h->daemon); /* closes the socket */
-	else
+	else if (h->fd >= 0)
 		close(h->fd);
 	if (h->wake >= 0)
 		close(h->wake);

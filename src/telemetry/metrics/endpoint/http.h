@@ -11,15 +11,16 @@
 
 struct metrics_http;
 
-/* Listens on "ADDRESS:PORT", without serving requests yet; port 0 selects a free one. Returns NULL
- * after a message. */
+/*
+ * Listens on "ADDRESS:PORT", without serving requests yet; port 0 selects a free one. If the port is taken or no
+ * interface has the address yet, logs a warning, and the thread tries again every 5 s: a passing state of the
+ * machine must not keep packets from the subscribers. Returns NULL after a message if `address` can never be
+ * used. `address` must outlive the endpoint.
+ */
 struct metrics_http *metrics_http_open(const char *address);
 
-/* The URL, such as "http://127.0.0.1:9464/metrics". */
-const char *metrics_http_url(const struct metrics_http *h);
-
 /* Starts the thread on the caller's cores, and sets `http` of `source`, which must outlive the
- * endpoint. Returns 0, or -1 after a message. */
+ * endpoint. Logs the URL once it listens. Returns 0, or -1 after a message. */
 int metrics_http_start(struct metrics_http *h, struct metrics_source *source);
 
 /* Sets whether the server is in service, which is the response of /readyz. While it is, /ready and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry/metrics/endpoint/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -23,8 +24,20 @@ static bool port_is_good(const char *port) {
 	       strtoul(port, NULL, 10) <= UINT16_MAX;
 }
 
-/* Parses a numeric address and port. Returns NULL after a message. */
-static struct addrinfo *listen_parse(const char *address) {
+/* Whether `host` is an IPv6 address with the name of an interface after %, whatever interfaces exist. */
+static bool has_interface(const char *host) {
+	const char *percent = strchr(host, '%');
+	struct in6_addr parsed;
+	char text[LISTEN_TEXT];
+
+	if (percent == NULL || percent[1] == '\0')
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)(percent - host), host);
+	return inet_pton(AF_INET6, text, &parsed) == 1;
+}
+
+/* Parses a numeric address and port. Returns NULL with a `fault` as listen_open() has. */
+static struct addrinfo *listen_parse(const char *address, int *fault) {
 	const struct addrinfo hints = {
 		.ai_family = AF_UNSPEC,
 		.ai_socktype = SOCK_STREAM,
@@ -34,17 +47,19 @@ static struct addrinfo *listen_parse(const char *address) {
 	const char *colon = strrchr(address, ':'), *port = colon != NULL ? colon + 1 : "";
 	size_t size = colon != NULL ? (size_t)(colon - address) : 0;
 	struct addrinfo *found = NULL;
-	bool brackets = size >= 2 && address[0] == '[' && address[size - 1] == ']';
+	bool brackets = size >= 2 && address[0] == '[' && address[size - 1] == ']', good;
 
 	snprintf(host, sizeof(host), "%.*s", (int)(brackets ? size - 2 : size),
 		 brackets ? address + 1 : address);
-	if (size >= sizeof(host) || !port_is_good(port) ||
-	    (strchr(host, ':') != NULL) != brackets ||
-	    getaddrinfo(size == 0 ? "0.0.0.0" : host, port, &hints, &found) != 0) {
+	good = size < sizeof(host) && port_is_good(port) && (strchr(host, ':') != NULL) == brackets;
+	*fault = 0;
+	if (good && getaddrinfo(size == 0 ? "0.0.0.0" : host, port, &hints, &found) == 0)
+		return found;
+	if (good && has_interface(host))
+		*fault = ENODEV;
+	else
 		log_error("metrics", LOG_NO_FIELDS, "--metrics: found \"%s\", " ALLOWED, address);
-		return NULL;
-	}
-	return found;
+	return NULL;
 }
 
 static void listen_address(int fd, char where[LISTEN_TEXT]) {
@@ -58,8 +73,8 @@ static void listen_address(int fd, char where[LISTEN_TEXT]) {
 	snprintf(where, LISTEN_TEXT, strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-int listen_open(const char *address, char where[LISTEN_TEXT], int *family) {
-	struct addrinfo *to = listen_parse(address);
+int listen_open(const char *address, char where[LISTEN_TEXT], int *family, int *fault) {
+	struct addrinfo *to = listen_parse(address, fault);
 	int fd, on = 1;
 
 	if (to == NULL)
@@ -70,7 +85,7 @@ int listen_open(const char *address, char where[LISTEN_TEXT], int *family) {
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
 	    bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
-		log_error("metrics", LOG_NO_FIELDS, "--metrics %s: %s", address, strerror(errno));
+		*fault = errno;
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
@@ -78,5 +93,12 @@ int listen_open(const char *address, char where[LISTEN_TEXT], int *family) {
 		listen_address(fd, where);
 	}
 	freeaddrinfo(to);
+	if (fd < 0 && *fault == EINVAL) { /* a link-local address without its interface */
+		log_error("metrics", LOG_NO_FIELDS,
+			  "--metrics: found \"%s\", allowed: a link-local address with its "
+			  "interface such as [fe80::1%%eth0]:9464",
+			  address);
+		*fault = 0;
+	}
 	return fd;
 }

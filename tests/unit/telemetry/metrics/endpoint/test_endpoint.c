@@ -13,7 +13,7 @@
 #include "telemetry/metrics/endpoint/request.h"
 
 static char where[LISTEN_TEXT]; /* the address of the socket */
-static int family;
+static int family, fault;
 
 /* The loopback address depends on the process ID, so that parallel runs do not collide. */
 TEST(listen_accepts_port_65535) {
@@ -22,14 +22,14 @@ TEST(listen_accepts_port_65535) {
 
 	snprintf(address, sizeof(address), "127.%d.%d.%d:65535", 1 + (pid >> 16 & 63),
 		 pid >> 8 & 255, pid & 255);
-	fd = listen_open(address, where, &family);
+	fd = listen_open(address, where, &family, &fault);
 	assert_true(fd >= 0 && family == AF_INET);
 	assert_string_equal(where, address);
 	close(fd);
 }
 
 TEST(listen_accepts_ipv6) {
-	int fd = listen_open("[::1]:0", where, &family);
+	int fd = listen_open("[::1]:0", where, &family, &fault);
 
 	if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
 		skip(); /* IPv6 is disabled */
@@ -39,13 +39,50 @@ TEST(listen_accepts_ipv6) {
 }
 
 TEST(listen_rejects_invalid_addresses) {
-	static const char *const addresses[] = {
-		"",	      "127.0.0.1", "127.0.0.1:",       "127.0.0.1:65536",  "127.0.0.1:x",
-		"::1:9464",   "[::1]",	   "[127.0.0.1]:9464", "127.0.0.1:000001", "localhost:9464",
-		"1.2.3:9464x"};
+	static const char *const addresses[] = {"",
+						"127.0.0.1",
+						"127.0.0.1:",
+						"127.0.0.1:65536",
+						"127.0.0.1:x",
+						"::1:9464",
+						"[::1]",
+						"[127.0.0.1]:9464",
+						"127.0.0.1:000001",
+						"localhost:9464",
+						"1.2.3:9464x",
+						"[fe80::1%]:9464"};
 
-	for (size_t i = 0; i < ARRAY_COUNT(addresses); i++)
-		assert_int_equal(listen_open(addresses[i], where, &family), -1);
+	for (size_t i = 0; i < ARRAY_COUNT(addresses); i++) {
+		fault = EIO;
+		assert_int_equal(listen_open(addresses[i], where, &family, &fault), -1);
+		assert_int_equal(fault, 0);
+	}
+}
+
+/* The kernel never binds a link-local address without its interface. */
+TEST(listen_rejects_link_local_address_without_interface) {
+	assert_int_equal(listen_open("[fe80::1]:9464", where, &family, &fault), -1);
+	if (fault == EADDRNOTAVAIL || fault == EAFNOSUPPORT)
+		skip(); /* IPv6 is disabled */
+	assert_int_equal(fault, 0);
+}
+
+/* Documentation addresses (RFC 5737) and an interface that this machine lacks, and a port that is taken. */
+TEST(listen_reports_what_may_pass) {
+	int fd = listen_open("127.0.0.1:0", where, &family, &fault);
+	char taken[LISTEN_TEXT];
+
+	assert_true(fd >= 0);
+	memcpy(taken, where, sizeof(taken));
+	assert_int_equal(listen_open(taken, where, &family, &fault), -1);
+	assert_int_equal(fault, EADDRINUSE);
+	close(fd);
+	assert_int_equal(listen_open("192.0.2.1:9464", where, &family, &fault), -1);
+	assert_int_equal(fault, EADDRNOTAVAIL);
+	assert_int_equal(listen_open("[fe80::1%absent0]:9464", where, &family, &fault), -1);
+	assert_int_equal(fault, ENODEV);
+	assert_int_equal(listen_open("[1%absent0]:9464", where, &family, &fault), -1);
+	assert_int_equal(fault, 0);
 }
 
 TEST(path_of_request_target) {
