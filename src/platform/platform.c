@@ -95,13 +95,27 @@ static void add_lcores(struct arguments *a, const struct platform_options *o,
 	add(a, "0");
 }
 
+/* Pages were reserved, but too few: a setting or the machine's memory is not as planned. */
+static void warn_of_few_pages(unsigned wanted_mb, unsigned free_mb) {
+	log_warning("memory",
+		    LOG_FIELDS(LOG_NUMBER("wanted_mb", wanted_mb), LOG_NUMBER("free_mb", free_mb)),
+		    "fewer than %u MB of huge pages are free (%u MB): running on ordinary pages, "
+		    "slower; `vcmts host check` shows what to do",
+		    wanted_mb, free_mb);
+}
+
 static void add_memory(struct arguments *a, const struct platform_options *o) {
+	unsigned free_mb =
+		(unsigned)RTE_MAX(huge_pages_free_mb("", 2), huge_pages_free_mb("", 1024));
+
 	huge_pages = huge_pages_enough("", o->memory_mb);
 	if (huge_pages) {
 		add(a, "--in-memory"); /* creates no files in hugetlbfs that outlive the process */
 		return;
 	}
-	if (!o->offline)
+	if (!o->offline && free_mb > 0)
+		warn_of_few_pages(o->memory_mb, free_mb);
+	else if (!o->offline)
 		log_notice("memory", LOG_FIELDS(LOG_NUMBER("wanted_mb", o->memory_mb)),
 			   "fewer than %u MB of huge pages are free: running on ordinary pages, "
 			   "slower",

@@ -156,6 +156,23 @@ def test_script_keeps_drivers_without_iommu(tmp_path: Path) -> None:
     assert kernel.text(kernel.device(ENA[0]) / "driver_override") == "vfio-pci"
 
 
+def test_script_and_vcmtsd_continue_with_fewer_pages(tmp_path: Path) -> None:
+    """The service fails visibly, sets up the cards, and does not prevent the start of vcmtsd."""
+    kernel, plan = set_up(tmp_path)
+    pages = tmp_path / plan.pages[0].file
+    pages.unlink()
+    limited = Path("/proc/sys/kernel/cap_last_cap")  # a number that no program can change
+    pages.symlink_to(limited)
+    done = run_script(tmp_path, texts.plan_files(plan)[texts.SCRIPT])
+    found = limited.read_text().strip()
+    assert done.returncode == 1
+    assert f"{plan.pages[0].count} huge pages requested, {found} allocated" in done.stderr
+    assert kernel.text(kernel.device(CARD) / "sriov_numvfs") == "1"
+    unit = texts.plan_files(plan)[texts.DROP_IN]
+    assert "Wants=vcmts-host.service" in unit and "After=vcmts-host.service" in unit
+    assert not re.search(r"^(Requires|Requisite|BindsTo|PartOf)=", unit, re.M)
+
+
 @pytest.mark.parametrize(
     ("refusing", "missing", "message"),
     [

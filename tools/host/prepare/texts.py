@@ -183,8 +183,9 @@ def rules(plan: Plan) -> str:
 
 
 def drop_in(plan: Plan) -> str:
-    """The drop-in of vcmtsd.service: the capabilities that its cards need."""
-    lines = [HEAD, "[Unit]", "Requires=vcmts-host.service", "After=vcmts-host.service"]
+    """The drop-in of vcmtsd.service: the capabilities that its cards need. Wants=, as vcmtsd serves
+    with what the host service could set up, and a restart of that must not interrupt traffic."""
+    lines = [HEAD, "[Unit]", "Wants=vcmts-host.service", "After=vcmts-host.service"]
     needed = []
     if plan.no_iommu and plan.uses_vfio:
         needed += ["CAP_SYS_ADMIN", "CAP_SYS_RAWIO"]
