@@ -179,7 +179,7 @@ def check_restart(after: dict[str, str]) -> None:
     for path in Path("/sys/devices/system/node").glob("node*/hugepages/*-2048kB/nr_hugepages"):
         path.write_text("0")
     for _ in range(2):
-        run("sh", "/etc/vcmts/host-prepare")
+        run("sh", "/var/lib/vcmts-host/prepare")
         check_state(after, "the script makes another state")
 
 

@@ -276,8 +276,8 @@ def test_folder_with_symlinks_is_refused(
     if link.exists():
         link.rename(tmp_path / "old")
     write(elsewhere / "plan.json", "mine")
-    write(elsewhere / "etc/vcmts/host-prepare", "mine")
-    write(elsewhere / "vcmts/host-prepare", "mine")
+    write(elsewhere / "etc/systemd/system/vcmts-host.service", "mine")
+    write(elsewhere / "systemd/system/vcmts-host.service", "mine")
     relink(link, str(elsewhere / "plan.json" if "." in name else elsewhere))
     before = tree(elsewhere)
     assert cli.main(words) == 2 and tree(elsewhere) == before

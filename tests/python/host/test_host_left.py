@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import folder as host_folder
 from host.prepare import journal as host_journal
 from host.prepare import texts
 from host.prepare.system import Done
@@ -113,3 +114,28 @@ def test_card_of_remaining_function_is_kept(forget: bool, tmp_path: Path) -> Non
     kernel.detach(address)
     assert undo(kernel)[0] == 0
     assert kernel.text(kernel.device(CARD) / "sriov_numvfs") == ("2" if forget else "0")
+
+
+def test_no_file_is_in_a_folder_of_the_package(tmp_path: Path) -> None:
+    """A purge deletes /etc/vcmts, and the plan stays applied until undo."""
+    kernel, plan = set_up(tmp_path)
+    assert not any(name.startswith("etc/vcmts/") for name in texts.plan_files(plan))
+    before = tree(tmp_path)
+    apply(kernel, plan)
+    assert not any("etc/vcmts/" in str(path) for path in {*tree(tmp_path)} - {*before})
+    unit = (tmp_path / texts.UNIT).read_text()
+    assert f"ExecStart=/bin/sh /{texts.SCRIPT}\n" in unit and (tmp_path / texts.SCRIPT).is_file()
+
+
+def test_undo_of_plan_of_version_0_1_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its script was in /etc/vcmts."""
+    kernel, plan = set_up(tmp_path / "machine")
+    before = tree(tmp_path / "machine")
+    with monkeypatch.context() as old:
+        old.setattr(texts, "SCRIPT", texts.OLD_SCRIPT)
+        host_folder.write_plan(tmp_path / "plan", plan, "text")
+        apply(kernel, plan)
+    assert (tmp_path / "machine" / texts.OLD_SCRIPT).is_file()
+    host_folder.write_plan(tmp_path / "plan", plan, "text")
+    assert not (tmp_path / "plan/files" / texts.OLD_SCRIPT).exists()
+    assert undo(kernel)[0] == 0 and tree(tmp_path / "machine") == before

@@ -7,14 +7,16 @@ from host.prepare.cards import VFIO
 from host.prepare.plan import GRUB, Plan, PlannedCard
 
 HEAD = "# Written by `vcmts host plan`; `vcmts host undo` removes it."
-SCRIPT = "etc/vcmts/host-prepare"
+# Not in /etc/vcmts, which a purge of the package deletes while the plan stays applied.
+SCRIPT = "var/lib/vcmts-host/prepare"
+OLD_SCRIPT = "etc/vcmts/host-prepare"  # of plans of version 0.1.0, for undo and a new plan
 UNIT = "etc/systemd/system/vcmts-host.service"
 WANTED = "etc/systemd/system/multi-user.target.wants/vcmts-host.service"
 DROP_IN = "etc/systemd/system/vcmtsd.service.d/host.conf"
 RULES = "etc/udev/rules.d/70-vcmts-host.rules"
 MODULES = "etc/modules-load.d/vcmts-host.conf"
 OPTIONS = "etc/modprobe.d/vcmts-host.conf"
-NAMES = (SCRIPT, UNIT, WANTED, DROP_IN, RULES, MODULES, OPTIONS, GRUB)  # all possible files
+NAMES = (SCRIPT, OLD_SCRIPT, UNIT, WANTED, DROP_IN, RULES, MODULES, OPTIONS, GRUB)  # all possible
 
 SHELL = """#!/bin/sh
 {head}
