@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Splits a server's configuration file into one configuration per service group."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcmts.witness.config import load_tree, parse_config
+from vcmts.witness.config import config_of
 from vcmts.witness.model import Config
 from vcmts.witness.nodes import ConfigError
+from vcmts.witness.tree import TreeError, load_tree
 
 Json = dict[str, Any]
 SERVER_KEYS = ("service_groups", "name", "max_groups")
@@ -57,15 +57,16 @@ def _with_file(item: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
 
 
 def _groups(text: str, folder: Path) -> list[Config]:
-    whole = load_tree(text)
-    listed = whole.get("service_groups") if isinstance(whole, dict) else None
-    if listed is None:
-        return [parse_config(text)]
-    if not isinstance(listed, list):
-        raise ConfigError("service_groups is no list")
-    return [
-        parse_config(json.dumps(group_document(whole, _with_file(item, folder)))) for item in listed
-    ]
+    try:
+        whole = load_tree(text)
+        listed = whole.get("service_groups") if isinstance(whole, dict) else None
+        if listed is None:
+            return [config_of(whole)]
+        if not isinstance(listed, list):
+            raise ConfigError("service_groups is no list")
+        return [config_of(group_document(whole, _with_file(item, folder))) for item in listed]
+    except TreeError as error:
+        raise ConfigError(str(error)) from error
 
 
 def parse_groups(text: str, indexes: Sequence[int], folder: Path) -> dict[int, Config]:
