@@ -331,3 +331,12 @@ def test_names_have_the_release_or_the_override(render: Renderer) -> None:
     assert "statefulset/plant-vcmts" in rendered.notes
     with_name = render(one_group(fullnameOverride="north"), release="plant")
     assert {one["metadata"]["name"] for one in with_name.objects} == {"north"}
+
+
+def test_long_releases_have_different_names(render: Renderer) -> None:
+    """Helm allows 53 characters. Names of pods and their labels have fewer."""
+    start = "plant-north-east-hub-with-a-name-of-many-characters"
+    found = [render(one_group(), release=f"{start}-{number}") for number in (1, 2)]
+    names = [one.one("StatefulSet")["metadata"]["name"] for one in found]
+    assert len(set(names)) == 2 and all(len(name) <= 48 for name in names)
+    assert all(name.startswith(start[:39]) for name in names)

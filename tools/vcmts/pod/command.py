@@ -16,7 +16,7 @@ from pathlib import Path
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.machine import Machine, cpu_list
 from vcmts.paths import program
-from vcmts.pod import mounted, pages
+from vcmts.pod import mounted, pages, traffic
 from vcmts.pod.child import exit_status, start, summary_lines, why_ended
 from vcmts.pod.placing import polling_machine, sharing_warning
 from vcmts.pod.render import RefusedError, Rendered, Source, rendered, write
@@ -98,6 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="json",
         help="format of messages (default: %(default)s)",
     )
+    parser.add_argument(
+        "--traffic",
+        action="store_true",
+        help="run vcmts-traffic at the other ends of the ports, instead of vcmtsd; options after "
+        "-- are passed to it",
+    )
     parser.add_argument("vcmtsd", metavar="-- OPTION", nargs="*", help=argparse.SUPPRESS)
 
 
@@ -150,6 +156,22 @@ def render_and_write(arguments: argparse.Namespace, voice: Voice) -> tuple[Sourc
     return source, found
 
 
+def run_traffic(arguments: argparse.Namespace) -> int:
+    """Becomes the traffic program, with the mounted configuration. Raises PodError or RefusedError
+    if the configuration cannot be used."""
+    prepare_folder(arguments.run)
+    files = Files()
+    written = arguments.run / "vcmts.yaml"
+    machine = layout_machine.read(files)
+    source = Source(arguments.config, written, machine, files, os.environ, assign=False)
+    try:
+        traffic.write_configuration(source)
+    except OSError as error:
+        raise PodError(cannot_write(arguments.run, error)) from error
+    traffic.replace_process(written, arguments.vcmtsd)
+    return 0
+
+
 def command_of(arguments: argparse.Namespace, source: Source, control: Path) -> list[str]:
     return [
         str(program("vcmtsd")),
@@ -192,7 +214,9 @@ def start_and_serve(arguments: argparse.Namespace, pod: Pod, signals: Signals) -
 
 
 def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
-    """Prepares and runs vcmtsd. Raises PodError or RefusedError if it cannot be started."""
+    """Prepares and runs vcmtsd, or the traffic program. Raises PodError or RefusedError if it cannot be started."""
+    if arguments.traffic:
+        return run_traffic(arguments)
     folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
     seen = mounted.file_states(folders)  # before reading, so that later changes are detected
     try:

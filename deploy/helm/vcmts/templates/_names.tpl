@@ -1,12 +1,21 @@
 {{/* SPDX-License-Identifier: BSD-3-Clause */}}
+{{/* A name of at most 48 characters. The end of a longer one is replaced by a hash, so that two releases never get the same. */}}
+{{- define "vcmts.shortened" -}}
+{{- if gt (len .) 48 -}}
+{{- printf "%s-%s" (trunc 39 . | trimSuffix "-") (sha256sum . | trunc 8) -}}
+{{- else -}}
+{{- . -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "vcmts.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 48 | trimSuffix "-" -}}
 {{- else if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 48 | trimSuffix "-" -}}
+{{- include "vcmts.shortened" .Release.Name -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 48 | trimSuffix "-" -}}
+{{- include "vcmts.shortened" (printf "%s-%s" .Release.Name $name) -}}
 {{- end -}}
 {{- end -}}
 

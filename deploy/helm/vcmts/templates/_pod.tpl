@@ -1,22 +1,8 @@
 {{/* SPDX-License-Identifier: BSD-3-Clause */}}
 {{- define "vcmts.podSpec" -}}
 {{- $values := .root.Values -}}
-{{- with $values.image.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . | quote }}
-  {{- end }}
-{{- end }}
-serviceAccountName: {{ include "vcmts.serviceAccount" .root | quote }}
-automountServiceAccountToken: false
-enableServiceLinks: false
+{{- include "vcmts.podStart" .root }}
 terminationGracePeriodSeconds: {{ add (int $values.drainSeconds) 15 }}
-{{- with $values.priorityClassName }}
-priorityClassName: {{ . | quote }}
-{{- end }}
-{{- with $values.runtimeClassName }}
-runtimeClassName: {{ . | quote }}
-{{- end }}
 securityContext: {{- include "vcmts.podSecurity" .root | trim | nindent 2 }}
 containers:
   - name: vcmtsd
@@ -37,33 +23,60 @@ containers:
       {{- end }}
     securityContext: {{- include "vcmts.containerSecurity" .root | nindent 6 }}
     args: {{- include "vcmts.arguments" . | nindent 6 }}
-    env: {{- include "vcmts.environment" . | nindent 6 }}
+    env: {{- include "vcmts.environment" .root | nindent 6 }}
     ports:
       - {name: metrics, containerPort: {{ int $values.metricsPort }}, protocol: TCP}
     {{- include "vcmts.probes" .root | nindent 4 }}
     terminationMessagePolicy: FallbackToLogsOnError
-    volumeMounts:
-      - {name: config, mountPath: /etc/vcmts/config, readOnly: true}
-      - {name: secret, mountPath: /etc/vcmts/secret, readOnly: true}
-      - {name: run, mountPath: /run/vcmts}
-      {{- if .plan.huge }}
-      - {name: hugepages, mountPath: /dev/hugepages}
-      {{- end }}
-      {{- with $values.extraVolumeMounts }}{{- toYaml . | nindent 6 }}{{- end }}
-volumes:
-  {{- include "vcmts.volumes" . | nindent 2 }}
-  {{- with $values.extraVolumes }}{{- toYaml . | nindent 2 }}{{- end }}
-{{- with $values.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with $values.affinity }}
-affinity: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with $values.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
-{{- end }}
+    volumeMounts: {{- include "vcmts.mounts" (dict "root" .root "huge" .plan.huge) | nindent 6 }}
+volumes: {{- include "vcmts.volumes" (dict "root" .root "plan" .plan "huge" .plan.huge) | nindent 2 }}
+{{- include "vcmts.podPlacement" .root }}
 {{- with $values.topologySpreadConstraints }}
 topologySpreadConstraints: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the pods of the release, and that of its test, get their image and rights from. */}}
+{{- define "vcmts.podStart" }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+serviceAccountName: {{ include "vcmts.serviceAccount" . | quote }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- with .Values.runtimeClassName }}
+runtimeClassName: {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Which nodes may run the pods. */}}
+{{- define "vcmts.podPlacement" }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "vcmts.mounts" -}}
+- {name: config, mountPath: /etc/vcmts/config, readOnly: true}
+- {name: secret, mountPath: /etc/vcmts/secret, readOnly: true}
+- {name: run, mountPath: /run/vcmts}
+{{- if .huge }}
+- {name: hugepages, mountPath: /dev/hugepages}
+{{- end }}
+{{- with .root.Values.extraVolumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
 
@@ -126,8 +139,8 @@ capabilities:
 - name: POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
 - {name: RUNTIME_DIRECTORY, value: /run/vcmts}
-- {name: VCMTS_METRICS_PORT, value: {{ int .root.Values.metricsPort | quote }}}
-{{- with .root.Values.extraEnvironment }}
+- {name: VCMTS_METRICS_PORT, value: {{ int .Values.metricsPort | quote }}}
+{{- with .Values.extraEnvironment }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -172,8 +185,11 @@ livenessProbe:
   {{- end }}
 - name: run
   emptyDir: {medium: Memory, sizeLimit: {{ .root.Values.runDirectory }}}
-{{- if .plan.huge }}
+{{- if .huge }}
 - name: hugepages
   emptyDir: {medium: HugePages-{{ .root.Values.hugePages.size }}}
+{{- end }}
+{{- with .root.Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
