@@ -7,6 +7,9 @@
  *     scaling_governor 3 0 schedutil
  *     uncore 0 1 2400000
  *     end
+ *
+ * The first line has the format's number. A later format appends the version of vcmtsd that wrote the file, as
+ * in "vcmts-power 2 0.3.0", which an older vcmtsd reports.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +23,8 @@
 
 #include "power/initial_kinds.h"
 
+#define FORMAT 1u
+#define HEADER_WORD "vcmts-power "
 #define HEADER "vcmts-power 1"
 #define END "end"
 
@@ -100,6 +105,23 @@ static bool parse_process(const char *line, struct initial_settings *initial) {
 	return true;
 }
 
+static int parse_header(const char *line, char fault[INITIAL_LINE]) {
+	unsigned format = 0;
+	char writer[32] = "";
+	int found = line != NULL
+			    ? sscanf(line, HEADER_WORD "%9u %31[0-9A-Za-z.~+-]", &format, writer)
+			    : 0;
+
+	if (found >= 1 && format > FORMAT)
+		return fails(fault,
+			     "a newer vcmtsd wrote it, in format %u, and this one reads %u: run "
+			     "`vcmtsd power restore` of %s%s",
+			     format, FORMAT, found == 2 ? "version " : "that vcmtsd", writer);
+	if (line == NULL || strcmp(line, HEADER) != 0)
+		return fails(fault, "line 1: it does not begin with \"" HEADER "\"");
+	return 0;
+}
+
 int initial_parse(struct initial_settings *initial, char *text, size_t size,
 		  char fault[INITIAL_LINE]) {
 	char *rest = NULL, *line;
@@ -109,8 +131,8 @@ int initial_parse(struct initial_settings *initial, char *text, size_t size,
 	if (memchr(text, '\0', size) != NULL)
 		return fails(fault, "it contains no text");
 	line = strtok_r(text, "\n", &rest);
-	if (line == NULL || strcmp(line, HEADER) != 0)
-		return fails(fault, "line 1: it does not begin with \"" HEADER "\"");
+	if (parse_header(line, fault) != 0)
+		return -1;
 	line = strtok_r(NULL, "\n", &rest);
 	if (line == NULL || !parse_process(line, initial))
 		return fails(fault, "line 2: no process");

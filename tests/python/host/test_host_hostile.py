@@ -19,7 +19,7 @@ from python.host.host_kernel import relink, tree
 from python.host.host_machines import MACHINES
 from python.host.host_steps import apply, make_machine, set_up, undo
 from python.layout_machines import write
-from vcmts import cli
+from vcmts import cli, version
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"
@@ -325,8 +325,24 @@ def test_invalid_journal_is_refused(line: str, tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match=f"/{host_journal.PATH}: line 2: "):
         undo(kernel)
     write(tmp_path / host_journal.PATH, '{"schema": 9, "plan": "x"}')
-    with pytest.raises(MistakeError, match="schema: found 9"):
+    with pytest.raises(MistakeError, match="use the version that wrote it, also to undo"):
         undo(kernel)
+    write(tmp_path / host_journal.PATH, '{"schema": 9, "plan": "x", "version": "0.3.0"}')
+    with pytest.raises(MistakeError, match=r"in schema 9, .*reads 1: use version 0\.3\.0, also"):
+        undo(kernel)
+    write(tmp_path / host_journal.PATH, '{"schema": "9", "plan": "x"}')
+    with pytest.raises(MistakeError, match="schema: found '9'"):
+        undo(kernel)
+
+
+def test_plan_of_other_version_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "plan.json", '{"schema": 9}')
+    with pytest.raises(MistakeError, match=r"plan\.json: schema 9, .*reads 2: plan again"):
+        stored.read(tmp_path)
+    kernel, plan = set_up(tmp_path / "machine")
+    apply(kernel, plan)
+    first = (tmp_path / "machine" / host_journal.PATH).read_text().splitlines()[0]
+    assert json.loads(first)["version"] == version.number()
 
 
 def step_text(kind: str, target: str, wanted: object, **more: object) -> dict[str, object]:

@@ -196,6 +196,25 @@ TEST(invalid_files_are_rejected) {
 	assert_int_equal(loaded.count, 0);
 }
 
+/* The message names the version of vcmtsd that can restore the values. */
+TEST(files_of_newer_formats_are_rejected) {
+	static const char newer[] = "vcmts-power 2 0.3.0~rc1\nclock 0 1\nend\n";
+	static const char unnamed[] = "vcmts-power 3\nprocess 1 1\nend\n";
+	char fault[INITIAL_LINE];
+
+	write_file(newer, strlen(newer));
+	assert_int_equal(initial_load(&loaded, path, fault), -1);
+	assert_string_equal(fault,
+			    "a newer vcmtsd wrote it, in format 2, and this one reads 1: run "
+			    "`vcmtsd power restore` of version 0.3.0~rc1");
+	assert_int_equal(leftovers_restore_file(path, &f), -EINVAL);
+	assert_int_equal(access(path, F_OK), 0);
+	write_file(unnamed, strlen(unnamed));
+	assert_int_equal(initial_load(&loaded, path, fault), -1);
+	assert_non_null(strstr(fault, "in format 3, and this one reads 1: run `vcmtsd power "
+				      "restore` of that vcmtsd"));
+}
+
 TEST(untrusted_files_are_rejected) {
 	static char content[INITIAL_FILE_MAX + 100];
 	char link[PATH_MAX + 8];

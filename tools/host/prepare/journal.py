@@ -8,12 +8,14 @@ incomplete last line, which is ignored: its change was not begun.
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from host.prepare.system import System, synced
+from vcmts import version
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.system.files import Files
@@ -91,10 +93,24 @@ def is_step(value: Any) -> bool:
     return texts and ".." not in value["target"].split("/") and "wanted" in value
 
 
+def check_schema(record: Json) -> None:
+    """Raises MistakeError if a newer version wrote the file."""
+    schema = record.get("schema")
+    if type(schema) is int and schema > SCHEMA:
+        writer = record.get("version")
+        named = isinstance(writer, str) and re.fullmatch(r"[0-9A-Za-z.~+-]{1,32}", writer)
+        raise MistakeError(
+            f"/{PATH}: a newer vcmts wrote it, in schema {schema}, and version "
+            f"{version.number()} reads {SCHEMA}: use "
+            f"{f'version {writer}' if named else 'the version that wrote it'}, also to undo"
+        )
+
+
 def replay(journal: Journal, line: int, record: Json) -> None:
     """Applies a record of the file to the journal in memory."""
     event = record.get("event")
     if line == 1:
+        check_schema(record)
         if record.get("schema") != SCHEMA or not isinstance(record.get("plan"), str):
             raise wrong(line, f"schema: found {record.get('schema')!r}, allowed: {SCHEMA}")
         journal.plan = record["plan"]
@@ -170,7 +186,7 @@ def open_journal(system: System, plan: str = "") -> Iterator[Journal]:
             journal = Journal(system)
         journal.handle = handle
         if plan and not journal.plan:
-            journal.write({"schema": SCHEMA, "plan": plan})
+            journal.write({"schema": SCHEMA, "plan": plan, "version": version.number()})
             synced(path.parent)
             journal.plan = plan
         yield journal

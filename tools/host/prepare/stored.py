@@ -26,6 +26,7 @@ from host.prepare.plan import (
     PlannedCard,
 )
 from host.prepare.requirements import ETHERNET_MTU, MAX_VLAN, ROLES
+from vcmts import version
 from vcmts.jsons import Json
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError
@@ -256,6 +257,12 @@ def read(folder: Path) -> Plan:
         )
     except (ValueError, RecursionError) as error:
         raise MistakeError(f"{path}: not JSON") from error
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if type(schema) is int and schema != SCHEMA:
+        raise MistakeError(
+            f"{path}: schema {schema}, written by another version of vcmts; version "
+            f"{version.number()} reads {SCHEMA}: plan again"
+        )
     violation = jsonschema.exceptions.best_match(
         jsonschema.Draft202012Validator(DOCUMENT).iter_errors(found)
     )
