@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "commands/check_placement.h"
+#include "commands/check_reader.h"
 #include "commands/commands.h"
 #include "crypto/versions.h"
 #include "model/devices.h"
@@ -227,6 +228,8 @@ int command_check(int argc, char **argv) {
 		status = write_json(&o, &server, NULL);
 	if (o.cores == NULL && !report_is_stdout(o.json))
 		print_line(o.config, &server);
+	if (o.cores == NULL && o.json == NULL) /* for people */
+		check_reader(o.config);
 	server_config_free(&server);
 	return status;
 }
