@@ -110,6 +110,7 @@ extern const struct key server_max_groups_key;
  * power_config, and into a char *. */
 extern const struct key server_power_key;
 extern const struct key server_metrics_key;
+extern const struct key server_needs_version_key;
 extern const struct key power_keys[];
 extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 

@@ -202,6 +202,7 @@ void keys_of_server(struct key *table) {
 	table[used++] = server_max_groups_key;
 	table[used++] = server_power_key;
 	table[used++] = server_metrics_key;
+	table[used++] = server_needs_version_key;
 	table[used++] = server_groups_key;
 	table[used] = (struct key){0};
 }

@@ -23,6 +23,7 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 		return;
 	group_remove_key(tree->root, &server_power_key, errors);
 	group_remove_key(tree->root, &server_metrics_key, errors);
+	group_remove_key(tree->root, &server_needs_version_key, errors);
 	sg->name = group_name_of(sg->arena, file);
 	if (sg->name == NULL)
 		errors_add_no_memory(errors);

@@ -218,6 +218,8 @@ static void put_forms(json_t *schema) {
 			    schema_of_key(&server_power_key));
 	json_object_set_new(json_object_get(schema, "properties"), server_metrics_key.name,
 			    schema_of_key(&server_metrics_key));
+	json_object_set_new(json_object_get(schema, "properties"), server_needs_version_key.name,
+			    schema_of_key(&server_needs_version_key));
 	json_object_set_new(schema, "if", json_pack("{s[s]}", "required", server_groups_key.name));
 	json_object_set_new(schema, "then", json_pack("{s{sb}}", "properties", "service_group", 0));
 	json_object_set_new(schema, "else",

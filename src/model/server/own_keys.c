@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of the whole server, at the top of its file. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/keys/key_macros.h"
 #include "model/load/group_reader.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
+#include "platform/program/version_values.h"
 
 /* One entry per key, laid out as a table. */
 /* clang-format off */
@@ -75,6 +77,12 @@ const struct key server_metrics_key = {
 	.name = "metrics", .kind = KIND_ENDPOINT, .size = sizeof(char *), .example = "127.0.0.1:9464",
 	HELP("address and port of the metrics endpoint of the server (default: none)"),
 };
+
+const struct key server_needs_version_key = {
+	.name = "needs_version", .kind = KIND_NAME, .size = sizeof(char *), .example = "0.1.0",
+	HELP("least version of OpenVCMTS that knows all keys of the file, such as 0.1.0. An older one "
+	     "refuses the file with this version (default: any version)"),
+};
 /* clang-format on */
 
 static bool choice_parse(const struct choice *choice, const char *text, unsigned *value) {
@@ -120,18 +128,56 @@ struct power_config power_config_default(void) {
 	return power;
 }
 
+static bool version_parse(const char *text, unsigned numbers[3]) {
+	int end = 0;
+
+	return strspn(text, "0123456789.") == strlen(text) &&
+	       sscanf(text, "%4u.%4u.%4u%n", &numbers[0], &numbers[1], &numbers[2], &end) == 3 &&
+	       text[end] == '\0';
+}
+
+/* A file of a newer version may have unknown keys. This error, whose key is best the first of the file, says why. */
+static void version_check(struct errors *errors, const struct node *node, const char *text) {
+	const struct path path = {.key = server_needs_version_key.name};
+	unsigned needed[3], own[3];
+
+	if (!version_parse(text, needed)) {
+		errors_say(errors, node->line, &path,
+			   "found \"%.64s\", allowed: a version such as 0.1.0", text);
+		return;
+	}
+	if (!version_parse(VERSION_NUMBER, own))
+		return;
+	for (unsigned i = 0; i < 3; i++) {
+		if (needed[i] < own[i])
+			return;
+		if (needed[i] == own[i])
+			continue;
+		errors_say(errors, node->line, &path,
+			   "the file needs version %s, and this program is older: install that "
+			   "version, or use a file of this one",
+			   text);
+		return;
+	}
+}
+
 void own_keys_read(struct server_reader *server) {
 	struct server_config *config = server->config;
 	struct node *root = server->tree.root;
 	struct node *power = group_remove_key(root, &server_power_key, server->errors);
 	struct node *metrics = group_remove_key(root, &server_metrics_key, server->errors);
+	struct node *version = group_remove_key(root, &server_needs_version_key, server->errors);
 	struct reader reader = {
 		.arena = server->tree.arena,
 		.errors = server->errors,
 		.visits = GROUP_ALIAS_VISITS,
 	};
-	char *text = NULL;
+	char *text = NULL, *needed = NULL;
 
+	if (version != NULL)
+		reader_read_one(&reader, &server_needs_version_key, version, &needed, NULL);
+	if (needed != NULL)
+		version_check(server->errors, version, needed);
 	config->power = power_config_default();
 	if (power != NULL)
 		reader_read_one(&reader, &server_power_key, power, &config->power, NULL);

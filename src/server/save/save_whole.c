@@ -55,6 +55,7 @@ bool save_whole(struct saving *s, struct secret_text *text) {
 	copy_key(s, text, server_max_groups_key.name);
 	copy_key(s, text, server_power_key.name);
 	copy_key(s, text, server_metrics_key.name);
+	copy_key(s, text, server_needs_version_key.name);
 	secret_text_puts(text, server_groups_key.name);
 	secret_text_puts(text, ":\n");
 	for (unsigned g = 0; good && g < server->group_count; g++) {

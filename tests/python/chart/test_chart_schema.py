@@ -94,7 +94,7 @@ def test_config_has_the_keys_of_the_data_plane() -> None:
     config_keys = set(SCHEMA["definitions"]["config"]["properties"])
     assert keys - config_keys == {
         *("name", "service_group", "ports", "threads", "crypto"),
-        *("service_groups", "max_groups", "power", "metrics"),
+        *("service_groups", "max_groups", "power", "metrics", "needs_version"),
     }
 
 

@@ -22,7 +22,7 @@ BASE = Path(__file__).with_name("values.schema.in.yaml")
 TEMPLATE = Path(__file__).with_name("chart.md.in")
 # Keys of the configuration that the chart replaces by own keys, and keys of the server.
 NOT_OF_CONFIG = ("name", "service_group", "ports", "threads", "crypto", "service_groups")
-NOT_OF_A_GROUP = ("max_groups", "power", "metrics")
+NOT_OF_A_GROUP = ("max_groups", "power", "metrics", "needs_version")
 REFERENCE = "#/definitions/configuration/"
 
 
