@@ -79,7 +79,8 @@ static size_t modems_of(const struct server_config *config) {
 }
 
 /* Creates the server, puts the groups into service and starts the ports. Returns 0, or the exit status
- * after a message. */
+ * after a message. A device that cannot be used is EXIT_FAILED: it may appear later, as an interface or a binding to
+ * VFIO at boot does, so that systemd must try again. */
 static int wire(struct server *s, const struct server_config *config) {
 	const struct server_pools *pools = &s->pools;
 
@@ -88,7 +89,7 @@ static int wire(struct server *s, const struct server_config *config) {
 	port_wakes_enable(server_may_sleep(s));
 	if (server_ports_open(&s->ports, pools->packets,
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
-		return EXIT_USAGE;
+		return EXIT_FAILED;
 	if (modems_of(config) >= LARGE_MODEMS)
 		log_notice("server", LOG_FIELDS(LOG_NUMBER("modems", modems_of(config))),
 			   "building the tables of %zu modems", modems_of(config));
@@ -96,7 +97,7 @@ static int wire(struct server *s, const struct server_config *config) {
 		return s->no_crypto ? EXIT_USAGE : EXIT_FAILED;
 	/* Starts the ports last: building large tables takes seconds, in which nothing would receive. */
 	if (server_ports_start(&s->ports) != 0)
-		return EXIT_USAGE;
+		return EXIT_FAILED;
 	server_steering_start(s);
 	server_steering_log(s);
 	return 0;
@@ -300,8 +301,10 @@ static int plan_and_run(struct run *r) {
 
 	if (plan(&r->server, &r->config) != 0 ||
 	    run_control_open(&r->control, r->o.control_socket, r->o.control_mode) != 0 ||
-	    !listen_for_scrapers(r) || start(&r->server, &r->config, r->o.iova) != 0)
+	    !listen_for_scrapers(r))
 		return EXIT_USAGE;
+	if (start(&r->server, &r->config, r->o.iova) != 0)
+		return EXIT_FAILED; /* as in wire(): devices or huge pages are missing */
 	status = run(r);
 	server_free(&r->server);
 	platform_stop();
