@@ -2,6 +2,7 @@
 """Tests how a container's first process applies or refuses changed files."""
 
 import os
+import resource
 import stat
 import subprocess
 from dataclasses import dataclass, field, replace
@@ -175,3 +176,27 @@ def test_invalid_file_name_is_refused(tmp_path: Path) -> None:
         render.rendered(source(tmp_path))
     assert error.value.mistakes[0].startswith("vcmts.yaml:2: file: ")
     assert ": embedded null byte; is the Secret or ConfigMap" in error.value.mistakes[0]
+
+
+PROFILE = "1ofdm-0sc-qam_1cms_aes"
+
+
+def test_interrupted_start_leaves_no_part_of_a_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restarted container finds the folder of the killed one, and keeps the profiles in it."""
+    accept_checks(monkeypatch)
+    path = tmp_path / "run" / "profiles" / PROFILE / "sg-1.yaml"
+    text = f"service_groups:\n  - {{service_group: 1, file: {path}}}\n"
+    (tmp_path / "vcmts.yaml").write_text(text)
+    made = source(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            render.rendered(made)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not path.exists()
+    render.rendered(made)
+    assert path.stat().st_size > 1000

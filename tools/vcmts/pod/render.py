@@ -108,7 +108,7 @@ def write_profile_file(document: Document, source: Source, node: Node, path: Pat
     except MistakeError as wrong:
         return [f"{document.name}:{node.start_mark.line + 1}: file: {path.name}: {wrong}"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(out.getvalue(), encoding="utf-8")
+    write(path, out.getvalue())  # atomically: a part would remain for the next container
     return []
 
 
