@@ -61,7 +61,7 @@ def test_traffic_program_proves_packets_of_a_pod() -> None:
         ends = ("--network", far["NETWORK"], "--rphy", far["RPHY"])
         slow = ("--duration", "2s", "--rate", "500kbps", "--upstream-rate", "500kbps")
         with start_pod(folder, **devices(folder, "server")) as pod:
-            pod.wait_for("serving service groups: 1")
+            pod.wait_for("serving service group 1")
             done = run_traffic(folder, *ends, *slow, "--json", "/dev/stdout")
     assert done.returncode == 0, done.stderr
     report = re.search(r"^\{$.*^\}$", done.stdout, re.MULTILINE | re.DOTALL)

@@ -93,7 +93,7 @@ def test_it_has_the_rights_of_the_release(render: Renderer) -> None:
     ("test", "message"),
     [
         ({"pod": 1}, "test.pod: found 1, allowed: 0 to 0, the pods of the release"),
-        ({"ports": {"network": {"device": "x"}}}, "test.ports.rphy: neither resource nor device; needed: one"),
+        ({"ports": {"network": {"device": "x"}}}, "test.ports.rphy: neither resource"),
         ({"hugePages": "1Gi"}, "test.hugePages: found 1Gi, allowed: empty, as hugePages.size is"),
         ({"rate": "fast"}, "'/test/rate'"),
     ],

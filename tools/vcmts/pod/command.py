@@ -214,7 +214,8 @@ def start_and_serve(arguments: argparse.Namespace, pod: Pod, signals: Signals) -
 
 
 def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
-    """Prepares and runs vcmtsd, or the traffic program. Raises PodError or RefusedError if it cannot be started."""
+    """Prepares and runs vcmtsd, or the traffic program. Raises PodError or RefusedError if it
+    cannot be started."""
     if arguments.traffic:
         return run_traffic(arguments)
     folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
