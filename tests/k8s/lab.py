@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,6 +89,24 @@ def messages(name: str = POD) -> list[str]:
 
 def wait_for_message(part: str, name: str = POD) -> None:
     until(lambda: any(part in message for message in messages(name)), part)
+
+
+def sync(name: str = POD) -> None:
+    """Makes the kubelet update the pod's volumes now, by a changed annotation."""
+    kubectl("annotate", "pod", name, f"sync={time.monotonic_ns()}", "--overwrite")
+
+
+def uid(name: str = POD) -> str:
+    return str(pod(name)["metadata"]["uid"])
+
+
+def wait_for_new_pod(before: str, name: str = POD) -> None:
+    """Waits until another pod than that with the UID `before` is ready."""
+    until(lambda: is_ready(name) and uid(name) != before, f"the new {name}")
+
+
+def wait_for_ready(name: str = POD) -> None:
+    until(lambda: is_ready(name), f"{name} ready")
 
 
 def termination(name: str) -> tuple[str, int]:
@@ -210,13 +229,16 @@ class Traffic:
 # The only CPU for pods belongs to vcmtsd, so the traffic pod cannot request one. Without a request
 # it starves on a busy machine. The kubelet resets cpu.shares once per minute.
 SHARES = """while sleep 1; do
-    echo 1024 >/sys/fs/cgroup/cpu/kubepods/besteffort/cpu.shares
+    for class in besteffort burstable; do
+        echo 1024 >/sys/fs/cgroup/cpu/kubepods/$class/cpu.shares
+    done
 done"""
 
 
 @contextmanager
 def equal_cpu_shares() -> Iterator[None]:
-    """Gives pods without a CPU request a normal share of the CPU. Only cgroups v1 need it."""
+    """Gives pods without a CPU request, such as that of `helm test`, a normal share of the CPU.
+    Only cgroups v1 need it."""
     lab = os.environ["K8S_LAB_COMMAND"]
     with subprocess.Popen([lab, "exec", "sh", "-c", SHARES], stderr=subprocess.DEVNULL) as loop:
         try:

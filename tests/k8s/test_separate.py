@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests the chart with one pod per service group on a real node."""
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from k8s.lab import (
     values,
     wait_for_no_pods,
 )
+from k8s.losses import record
 from patience import until
 
 FIRST, SECOND = PODS = tuple(f"{RELEASE}-vcmts-{number}" for number in range(2))
@@ -134,3 +136,22 @@ def test_removed_and_added_group_does_not_restart_the_other(folder: Path) -> Non
     with traffic("others", seconds=10) as run:
         check_proven(run.summary())
     assert not any("refused" in message for message in messages(FIRST))
+
+
+def evict(name: str, fails: bool = False) -> str:
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{name}/eviction"
+    return kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction), fails=fails)
+
+
+def test_one_pod_is_evicted_at_a_time(folder: Path) -> None:
+    before = uids()
+    with traffic("evicted", seconds=60, config="sg-1.yaml") as run:
+        evict(SECOND)
+        assert "disruption budget" in evict(FIRST, fails=True)
+        wait_for_new_pod(SECOND, before[1])
+        assert not run.is_over(), "the traffic ended before the new pod"
+        summary = run.summary()
+    record("the pod of another group is evicted", summary)
+    check_proven(summary)
+    assert uids()[0] == before[0]
