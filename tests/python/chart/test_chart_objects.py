@@ -340,3 +340,15 @@ def test_long_releases_have_different_names(render: Renderer) -> None:
     names = [one.one("StatefulSet")["metadata"]["name"] for one in found]
     assert len(set(names)) == 2 and all(len(name) <= 48 for name in names)
     assert all(name.startswith(start[:39]) for name in names)
+
+
+def test_notes_name_the_levels_that_reject_root(render: Renderer) -> None:
+    def rejecting(**values: Any) -> str:
+        notes = render(one_group(**values)).notes
+        return next((line for line in notes.splitlines() if "`root: true`" in line), "")
+
+    assert rejecting() == ""
+    both = rejecting(root=True, capabilities=["NET_RAW", "NET_ADMIN"])
+    assert "as root with NET_RAW, NET_ADMIN." in both and 'or "baseline" reject' in both
+    only_root = rejecting(root=True, capabilities=[])
+    assert "as root. " in only_root and "baseline" not in only_root
