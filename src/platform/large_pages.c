@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/large_pages.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_malloc.h>
@@ -43,11 +45,48 @@ static int large_pages_add(char *start, size_t size) {
 	return ret;
 }
 
-/* DPDK has zeroed the memory and written headers at both ends. The memory between them reads as zeros also
- * after the system takes it back. */
-static void trim(char *start, size_t size) {
-	if (size > 2 * PAGE)
-		madvise(start + PAGE, size - 2 * PAGE, MADV_DONTNEED);
+/* Maps one page again and again. Returns false if the system has no memory for it. */
+static bool map_blank(char *start, size_t size) {
+	int page = memfd_create(NAME, MFD_CLOEXEC);
+	bool mapped = page >= 0 && ftruncate(page, (off_t)PAGE) == 0;
+
+	for (size_t at = 0; at < size && mapped; at += PAGE)
+		mapped = mmap(start + at, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_FIXED | MAP_POPULATE, page, 0) != MAP_FAILED;
+	if (page >= 0)
+		close(page);
+	return mapped;
+}
+
+/* Replaces the memory at `start` by `memory`. */
+static bool replace(char *start, char *memory, size_t size) {
+	if (mremap(memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, start) != MAP_FAILED)
+		return true;
+	munmap(memory, size);
+	return false;
+}
+
+/*
+ * Adds a piece of the heap. DPDK zeroes memory that it gets, and writes headers at both ends. The system zeroes
+ * memory as well, on first use, which for half a gigabyte takes half a second. So DPDK gets one page many times,
+ * and unused memory replaces these pages then.
+ */
+static int add_piece(char *start, size_t size) {
+	size_t middle = size - 2 * PAGE;
+	char *unused = size <= 2 * PAGE ? NULL : large_pages_map(middle);
+	bool blank;
+	int ret = -1;
+
+	if (unused == NULL)
+		return large_pages_add(start, size);
+	blank = map_blank(start + PAGE, middle);
+	if (blank)
+		ret = large_pages_add(start, size);
+	if (replace(start + PAGE, unused, middle))
+		return blank ? ret : large_pages_add(start, size);
+	if (ret == 0)
+		rte_malloc_heap_memory_remove(NAME, start, size);
+	return -1;
 }
 
 /* Adds the memory in pieces. Returns how many bytes were added. */
@@ -58,9 +97,8 @@ static size_t add_pieces(char *start, size_t size, size_t piece) {
 		/* the last piece is not smaller than the others */
 		size_t left = size - done, next = left < 2 * piece ? left : piece;
 
-		if (large_pages_add(start + done, next) != 0)
+		if (add_piece(start + done, next) != 0)
 			break;
-		trim(start + done, next);
 		done += next;
 	}
 	return done;

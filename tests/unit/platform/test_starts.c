@@ -151,10 +151,36 @@ static long max_resident_kb(void) {
 
 static long resident_before;
 
+/* Memory that the system has allocated for this process alone. */
+static long anonymous_kb(void) {
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb = -1;
+
+	assert_non_null(status);
+	while (kb < 0 && fgets(line, sizeof(line), status) != NULL)
+		(void)sscanf(line, "RssAnon: %ld kB", &kb);
+	fclose(status);
+	assert_true(kb >= 0);
+	return kb;
+}
+
+static void assert_heap_is_zeros(void) {
+	size_t size = (PIECE_MB - 1) * (size_t)MIB;
+	char *largest = rte_zmalloc_socket(NULL, size, 0, large_pages_socket());
+
+	assert_non_null(largest);
+	for (size_t i = 0; i < size; i += 64)
+		assert_int_equal(largest[i], 0);
+	memset(largest, 0xa5, size);
+	for (size_t i = 0; i < size; i += 64)
+		assert_int_equal((uint8_t)largest[i], 0xa5);
+	rte_free(largest);
+}
+
 static void assert_heap_in_pieces(void) {
 	struct rte_malloc_socket_stats stats;
 	int socket = large_pages_socket();
-	char *largest;
 
 	if (socket == SOCKET_ID_ANY)
 		_exit(SKIPPED); /* no large pages on this system */
@@ -163,11 +189,8 @@ static void assert_heap_in_pieces(void) {
 	assert_int_equal(stats.heap_totalsz_bytes, HEAP_MB * MIB);
 	assert_true(stats.greatest_free_size > (PIECE_MB - 1) * MIB);
 	assert_null(rte_malloc_socket(NULL, 2 * (size_t)PIECE_MB * MIB, 0, socket));
-	largest = rte_zmalloc_socket(NULL, (PIECE_MB - 1) * (size_t)MIB, 0, socket);
-	assert_non_null(largest);
-	for (size_t i = 0; i < (PIECE_MB - 1) * (size_t)MIB; i += 64)
-		assert_int_equal(largest[i], 0);
-	rte_free(largest);
+	assert_true(anonymous_kb() < (long)HEAP_MB * 1024 / 4);
+	assert_heap_is_zeros();
 }
 
 /* A heap of large pages is allocated in pieces of zeros; untouched pieces use no memory. */
@@ -178,4 +201,23 @@ TEST(heap_is_allocated_in_pieces) {
 						 .memory_mb = HEAP_MB,
 						 .memory_piece_mb = PIECE_MB},
 		       assert_heap_in_pieces);
+}
+
+static void assert_heap_without_files(void) {
+	struct rlimit none = {0, 0};
+
+	if (platform_has_huge_pages() || large_pages_map(1) == NULL)
+		_exit(SKIPPED);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	large_pages_create(HEAP_MB, PIECE_MB);
+	assert_int_not_equal(large_pages_socket(), SOCKET_ID_ANY);
+	assert_heap_is_zeros();
+}
+
+/* The heap does not need the file by which its memory is not zeroed twice. */
+TEST(heap_needs_no_file) {
+	start_in_child((struct platform_options){.main_core = PLATFORM_ANY_CORE,
+						 .memory_mb = MEMORY_MB,
+						 .offline = true},
+		       assert_heap_without_files);
 }
