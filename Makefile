@@ -150,12 +150,13 @@ power-test: ## test power management on emulated hardware: TPAUSE, acpi-cpufreq 
 	@devtools/power-test
 
 .PHONY: deb deb-test
-deb: ## build Debian packages for the running Debian release in build-deb/ and check them with lintian (5 minutes)
+deb: ## build Debian packages for this release, or SUITE=trixie, in build-deb/ and check them with lintian (5 minutes)
 	@devtools/install-deps build deb
-	@devtools/deb
+	@devtools/deb $(SUITE)
 
-deb-test: deb ## install, run and purge the Debian packages in a new root of this release
-	@devtools/deb-test
+deb-test: deb ## install, run, upgrade and purge the packages in roots of this release, or SUITE=trixie, with systemd booted
+	@devtools/install-deps run test
+	@devtools/deb-test $(SUITE)
 
 .PHONY: arm-test
 arm-test: ## cross-compile for aarch64 and run unit and replay tests in emulation (half an hour; fetches 150 MB once)

@@ -97,13 +97,27 @@ def foreign_fault(one: Process) -> str:
     )
 
 
+def refusals() -> Iterator[str]:
+    """Why this user cannot use a socket in the default folders, and what to do."""
+    for folder in folders():
+        if not folder.is_dir() or trust.folder_fault(folder):
+            continue
+        if not os.access(folder, os.R_OK | os.X_OK):
+            files = [folder / "control.sock"] if trust.group_advice(folder.stat(), 0o050) else []
+        else:
+            files = [file for file in matching(folder, SOCKETS) if not os.access(file, os.W_OK)]
+        yield from (f"{file}: {trust.connect_fault(file, PermissionError())}" for file in files)
+
+
 def no_server_fault() -> str:
     """Why no vcmtsd was found: none runs, or it belongs to another user."""
-    theirs = (
-        None if os.environ.get("RUNTIME_DIRECTORY") else next(filter(foreign, processes()), None)
-    )
-    if theirs is not None:
-        return foreign_fault(theirs)
+    if not os.environ.get("RUNTIME_DIRECTORY"):
+        refusal = next(refusals(), None)
+        if refusal is not None:
+            return refusal
+        theirs = next(filter(foreign, processes()), None)
+        if theirs is not None:
+            return foreign_fault(theirs)
     return f"found no {SERVER} in service; `{SERVER} run` prints the path of its socket"
 
 

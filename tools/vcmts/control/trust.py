@@ -8,7 +8,7 @@ import stat
 import struct
 from pathlib import Path
 
-from vcmts.system.processes import user_name
+from vcmts.system.processes import group_name, user_name
 
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 MAX_LINKS = 16
@@ -112,11 +112,23 @@ def peer_process(connection: socket.socket) -> int:
     return process
 
 
+def group_advice(state: os.stat_result, needed: int) -> str:
+    """How a user gets to a socket, or its folder, through its group; "" if the group cannot help.
+    `needed`: the permission bits of the group that the access needs."""
+    member = state.st_gid in (os.getegid(), *os.getgroups())
+    allowed = state.st_mode & needed == needed
+    if member and not allowed and stat.S_ISSOCK(state.st_mode):
+        return "start vcmtsd with --control-mode 0660, or "
+    if allowed and not member and state.st_gid != 0:
+        return f"join the group {group_name(state.st_gid)}, or "
+    return ""
+
+
 def connect_fault(path: Path, error: OSError) -> str:
     """Describes why the connection failed, and what to do."""
     if isinstance(error, UntrustedError) or not isinstance(error, PermissionError):
         return error.strerror or str(error)
-    for file, what in ((path, "socket"), (path.parent, "folder")):
+    for file, what, needed in ((path, "socket", 0o060), (path.parent, "folder", 0o010)):
         try:
             state = file.stat()
         except OSError:
@@ -124,6 +136,6 @@ def connect_fault(path: Path, error: OSError) -> str:
         mode = stat.S_IMODE(state.st_mode)
         return (
             f"no permission: its {what} belongs to {user_name(state.st_uid)} (mode {mode:04o}); "
-            "run this as that user or as root"
+            f"{group_advice(state, needed)}run this as that user or as root"
         )
     return "no permission: its folder is not readable; run this as root"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds processes and their threads in /proc, which shows those of all users."""
 
+import grp
 import os
 import pwd
 from collections.abc import Iterator
@@ -15,6 +16,13 @@ def user_name(user: int) -> str:
         return f"user {pwd.getpwuid(user).pw_name} ({user})"
     except KeyError:
         return f"user {user}"
+
+
+def group_name(group: int) -> str:
+    try:
+        return grp.getgrgid(group).gr_name
+    except KeyError:
+        return str(group)
 
 
 @dataclass(frozen=True)
