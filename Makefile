@@ -158,6 +158,11 @@ deb-test: deb ## install, run, upgrade and purge the packages in roots of this r
 	@devtools/install-deps run test
 	@devtools/deb-test $(SUITE)
 
+.PHONY: operating-test
+operating-test: build ## follow docs/operating.md in an empty, booted Debian root: install, serve, upgrade, purge (2 minutes)
+	@devtools/install-deps deb
+	@devtools/operating-test $(BUILD)
+
 .PHONY: arm-test
 arm-test: ## cross-compile for aarch64 and run unit and replay tests in emulation (half an hour; fetches 150 MB once)
 	@devtools/install-deps arm run test

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 from blocks.pages import CHECKOUT, block_commands
 
@@ -56,7 +55,7 @@ AFTER: Mapping[str, Sequence[str]] = {
         "! dpkg-query --show vcmts vcmts-traffic 2>/dev/null",
         "test ! -e /etc/vcmts",
         "test ! -e /run/vcmts",
-        '! systemctl cat vcmtsd 2>/dev/null || { systemctl cat vcmtsd; false; }',
+        "! systemctl cat vcmtsd 2>/dev/null || { systemctl cat vcmtsd; false; }",
     ),
 }
 
@@ -161,7 +160,7 @@ def main(root: str, base: str) -> int:
         Follower(run, lambda: boot_again(root, base)).follow_page(text)
     except FailedError as fault:
         print(f"FAILED: {fault}")
-        print(run("systemctl status --no-pager vcmtsd; journalctl --no-pager --unit vcmtsd -n 30")[1])
+        print(run("systemctl status --no-pager vcmtsd; journalctl --no-pager -u vcmtsd -n 30")[1])
         return 1
     return 0
 

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests devtools/blocks/operating.py, which follows docs/operating.md in a booted root."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vcmts.paths import CHECKOUT
+
+sys.path.insert(0, str(CHECKOUT / "devtools"))
+from blocks import operating, pages
+from blocks.operating import FailedError, Follower, Step
+
+PAGE = operating.PAGE.read_text(encoding="utf-8")
+TEXT = """# Title
+## One
+```sh
+first --a \\
+    --b   # a comment
+second
+```
+```text
+not run
+```
+```sh refused
+third
+```
+## Two
+```sh reboot
+systemctl reboot
+```
+```sh traffic
+fourth
+```
+"""
+
+
+class Root:
+    """Records commands. Those in `failing` have status 1 as often as it says."""
+
+    def __init__(self, **failing: int) -> None:
+        self.ran: list[str] = []
+        self.failing = failing
+
+    def run(self, command: str) -> tuple[int, str]:
+        self.ran.append(command)
+        left = self.failing.get(command, 0)
+        self.failing[command] = left - 1
+        return (1 if left > 0 else 0), f"output of {command}"
+
+    def reboot(self) -> None:
+        self.ran.append("REBOOT")
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(operating, "BEFORE", {"Two": ["before"]})
+    monkeypatch.setattr(operating, "AFTER", {"One": ["after"]})
+
+
+def follow(root: Root) -> list[str]:
+    Follower(root.run, root.reboot).follow_page(TEXT)
+    return root.ran
+
+
+def test_commands_run_in_order_with_checks() -> None:
+    ran = follow(Root(third=1))
+    assert ran == ["first --a --b", "second", "third", "after", "before", "REBOOT", "fourth"]
+
+
+def test_failed_command_ends_the_walk() -> None:
+    root = Root(second=1, third=1)
+    with pytest.raises(FailedError, match="One: status 1: second\noutput of second"):
+        follow(root)
+    assert root.ran == ["first --a --b", "second"]
+
+
+def test_refused_command_must_fail() -> None:
+    with pytest.raises(FailedError, match="One: status 0: third"):
+        follow(Root())
+
+
+@pytest.mark.parametrize("check", ["after", "before"])
+def test_failed_check_ends_the_walk(check: str) -> None:
+    with pytest.raises(FailedError, match=f"check failed: {check}"):
+        follow(Root(third=1, **{check: 1}))
+
+
+def test_traffic_is_repeated() -> None:
+    ran = follow(Root(third=1, fourth=operating.ATTEMPTS - 1))
+    assert ran.count("fourth") == operating.ATTEMPTS
+    with pytest.raises(FailedError, match="Two: status 1: fourth"):
+        follow(Root(third=1, fourth=operating.ATTEMPTS))
+
+
+def test_sections_with_checks_have_commands() -> None:
+    assert operating.missing_sections(TEXT) == []
+    assert operating.missing_sections("## Two\n```sh\nfourth\n```\n") == ["One"]
+
+
+def test_page_has_sections_of_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert operating.missing_sections(PAGE) == []
+
+
+def test_every_block_of_the_page_has_a_known_kind() -> None:
+    kinds = [kind for kind, _ in pages.FENCE.findall(PAGE)]
+    assert {*operating.KINDS, "text"} == set(kinds)
+
+
+@pytest.mark.parametrize("step", operating.steps(PAGE), ids=lambda step: step.command[:40])
+def test_commands_of_the_page_are_shell(step: Step) -> None:
+    subprocess.run(["bash", "-nc", step.command], check=True)
+    assert not re.match("sudo ", step.command), "the page runs as root"
+
+
+@pytest.mark.parametrize("file", ["install.md", "deploy.md"])
+def test_other_pages_link_to_the_commands(file: str) -> None:
+    """One step has one way: its commands are on one page."""
+    other = (CHECKOUT / "docs" / file).read_text(encoding="utf-8")
+    assert "(operating.md" in other
+    blocks = [block for _, block in pages.FENCE.findall(other)]
+    assert not re.search(r"apt(-get)? install .*deb\b|/etc/vcmts/vcmts\.yaml", "".join(blocks))
+
+
+def test_packages_need_programs(tmp_path: Path) -> None:
+    words = [CHECKOUT / "devtools" / "deb-from-build", tmp_path, tmp_path / "packages"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no programs in" in done.stderr and "make build" in done.stderr
