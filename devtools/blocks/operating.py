@@ -2,7 +2,7 @@
 """Follows docs/operating.md: runs the commands of its blocks, in order, in a booted root.
 
 Each command runs as root under umask 027 in root's home folder. Blocks `sh` must succeed, a command
-of `sh refused` must fail, `sh traffic` may be repeated, as a busy machine loses packets, and
+of `sh refused` must fail, `sh traffic` may lose packets on a busy machine (CONTRIBUTING.md), and
 `sh reboot` boots the root again instead. Blocks `text` do not run. After a section, checks that the
 page does not have run as well.
 """
@@ -23,6 +23,7 @@ PART = re.compile(r"^## ([^\n]*)$|^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DO
 REFUSED, TRAFFIC, REBOOT = "sh refused", "sh traffic", "sh reboot"
 KINDS = ("sh", REFUSED, TRAFFIC, REBOOT)
 ATTEMPTS = 3  # of a command that counts packets in real time
+BUSY_US = 5000  # an interruption of the traffic program that excuses lost packets
 LIMIT_S = 300  # per command
 
 SERVED = (
@@ -92,6 +93,17 @@ def missing_sections(text: str) -> list[str]:
     return [name for name in (*BEFORE, *AFTER) if name not in sections]
 
 
+def excused(output: str) -> bool:
+    """Whether packets of a run were proven in both directions, and those that were not are lost or
+    late only because other processes used its core."""
+    longest = max(
+        map(int, re.findall(r"^descheduled .* at most (\d+) us", output, re.M)), default=0
+    )
+    proven = re.findall(r"^proven +([1-9]\d*) ", output, re.M)
+    faults = re.findall(r"^corrupted +(\d+) ", output, re.M)
+    return longest >= BUSY_US and len(proven) == 2 and faults == ["0", "0"]
+
+
 class Follower:
     """`run` returns exit status and output of a command in the root; `reboot` boots it again."""
 
@@ -113,7 +125,11 @@ class Follower:
             status, output = self.run(step.command)
             if (status != 0) == (step.kind == REFUSED):
                 return
-            time.sleep(1 if step.kind == TRAFFIC else 0)  # modems restart their segment numbers
+            if step.kind == TRAFFIC:
+                time.sleep(1)  # modems restart their segment numbers
+        if step.kind == TRAFFIC and excused(output):
+            print("      packets were lost, as other processes used the core", flush=True)
+            return
         raise FailedError(f"{step.section}: status {status}: {step.command}\n{output}")
 
     def follow_page(self, text: str) -> None:
