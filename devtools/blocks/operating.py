@@ -30,6 +30,10 @@ SERVED = (
     "systemctl is-active --quiet vcmtsd",
     "vcmts control --socket /run/vcmts/control.sock group.list | grep -q 300",
 )
+RESTARTED = (
+    "timeout 60 sh -c 'until systemctl show --property=NRestarts --property=SubState vcmtsd | "
+    "paste -sd, | grep -q NRestarts=1,SubState=running; do sleep 0.2; done'"
+)
 SAME_PROCESS = ('test "$(systemctl show --property=MainPID --value vcmtsd)" = "$(cat process)"',)
 # Checks before and after a section, by its heading.
 BEFORE: Mapping[str, Sequence[str]] = {
@@ -45,7 +49,7 @@ AFTER: Mapping[str, Sequence[str]] = {
     "Configure": ('test "$(stat -c "%a %U %G" /etc/vcmts/vcmts.yaml)" = "640 root vcmts"',),
     "Serve": SERVED,
     "Order at boot": SERVED,
-    "Failures and restarts": SERVED,
+    "Failures and restarts": (RESTARTED, *SERVED),
     "Reload": (*SERVED, *SAME_PROCESS),
     "Back up": ("tar --list --file backup.tar | grep -qx etc/vcmts/vcmts.yaml",),
     "Upgrade": (*SERVED, "dpkg-query --show vcmts | grep -q next"),
