@@ -63,6 +63,10 @@ AFTER: Mapping[str, Sequence[str]] = {
         "! systemctl cat vcmtsd 2>/dev/null || { systemctl cat vcmtsd; false; }",
     ),
 }
+# Checks after a command, by its beginning.
+AFTER_COMMAND: Mapping[str, Sequence[str]] = {
+    "apt-get install --yes ./next/": SAME_PROCESS,
+}
 
 Run = Callable[[str], tuple[int, str]]
 
@@ -91,10 +95,15 @@ def steps(text: str) -> list[Step]:
     return found
 
 
-def missing_sections(text: str) -> list[str]:
-    """Sections with checks that the page lacks, or of which no command runs."""
-    sections = {step.section for step in steps(text)}
-    return [name for name in (*BEFORE, *AFTER) if name not in sections]
+def missing_checked(text: str) -> list[str]:
+    """Sections and commands with checks that the page lacks, and sections of which none runs."""
+    found = steps(text)
+    sections = {step.section for step in found}
+    lacking = [name for name in (*BEFORE, *AFTER) if name not in sections]
+    for begin in AFTER_COMMAND:
+        if not any(step.command.startswith(begin) for step in found):
+            lacking.append(begin)
+    return lacking
 
 
 def excused(output: str) -> bool:
@@ -143,6 +152,9 @@ class Follower:
             for step in commands:
                 print(f"    {step.command}", flush=True)
                 self.follow(step)
+                for words, checks in AFTER_COMMAND.items():
+                    if step.command.startswith(words):
+                        self.check(checks, section)
             self.check(AFTER.get(section, ()), section)
             print(f"{time.monotonic() - begin:6.1f} s  {section}", flush=True)
 
@@ -169,8 +181,11 @@ def boot_again(root: str, base: str) -> None:
 
 def main(root: str, base: str) -> int:
     text = PAGE.read_text(encoding="utf-8")
-    if missing := missing_sections(text):
-        print(f"docs/operating.md: no commands in sections {', '.join(missing)}", file=sys.stderr)
+    if missing := missing_checked(text):
+        print(
+            f"docs/operating.md: lacks the sections or commands {', '.join(missing)}",
+            file=sys.stderr,
+        )
         return 2
 
     def run(command: str) -> tuple[int, str]:

@@ -60,6 +60,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(operating, "BEFORE", {"Two": ["before"]})
     monkeypatch.setattr(operating, "AFTER", {"One": ["after"]})
+    monkeypatch.setattr(operating, "AFTER_COMMAND", {"first": ["after first"]})
 
 
 def follow(root: Root) -> list[str]:
@@ -69,14 +70,15 @@ def follow(root: Root) -> list[str]:
 
 def test_commands_run_in_order_with_checks() -> None:
     ran = follow(Root(third=1))
-    assert ran == ["first --a --b", "second", "third", "after", "before", "REBOOT", "fourth"]
+    one = ["first --a --b", "after first", "second", "third", "after"]
+    assert ran == [*one, "before", "REBOOT", "fourth"]
 
 
 def test_failed_command_ends_the_walk() -> None:
     root = Root(second=1, third=1)
     with pytest.raises(FailedError, match="One: status 1: second\noutput of second"):
         follow(root)
-    assert root.ran == ["first --a --b", "second"]
+    assert root.ran == ["first --a --b", "after first", "second"]
 
 
 def test_refused_command_must_fail() -> None:
@@ -84,7 +86,7 @@ def test_refused_command_must_fail() -> None:
         follow(Root())
 
 
-@pytest.mark.parametrize("check", ["after", "before"])
+@pytest.mark.parametrize("check", ["after", "after first", "before"])
 def test_failed_check_ends_the_walk(check: str) -> None:
     with pytest.raises(FailedError, match=f"check failed: {check}"):
         follow(Root(third=1, **{check: 1}))
@@ -119,13 +121,13 @@ def test_excused_traffic_is_followed_by_the_rest(monkeypatch: pytest.MonkeyPatch
 
 
 def test_sections_with_checks_have_commands() -> None:
-    assert operating.missing_sections(TEXT) == []
-    assert operating.missing_sections("## Two\n```sh\nfourth\n```\n") == ["One"]
+    assert operating.missing_checked(TEXT) == []
+    assert operating.missing_checked("## Two\n```sh\nfourth\n```\n") == ["One", "first"]
 
 
 def test_page_has_sections_of_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert operating.missing_sections(PAGE) == []
+    assert operating.missing_checked(PAGE) == []
 
 
 def test_every_block_of_the_page_has_a_known_kind() -> None:
