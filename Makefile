@@ -216,9 +216,30 @@ chart-test: test-deps ## render the Helm chart and validate it with Kubernetes' 
 	@devtools/install-deps chart
 	@devtools/chart-test
 
+# The version of a release: empty for that of the checkout, whose tag must exist, or `snapshot` for a build of HEAD.
+RELEASE = PYTHONPATH=devtools $(PYTHON) -B -m release --version "$(VERSION)" --key "$(KEY)" --previous "$(PREVIOUS)" \
+	$(if $(SUITES),--suites "$(SUITES)")
+
+.PHONY: release release-quick release-upgrade
+release: ## make all files of a release in build-release/: source, packages, image, chart, checksums (VERSION=, KEY=, SUITES=)
+	@devtools/install-deps run image chart release
+	@$(RELEASE) all
+
+release-quick: ## make the files of a release that need no compiler, in seconds (VERSION=, KEY=)
+	@devtools/install-deps run chart
+	@$(RELEASE) quick
+
+release-upgrade: ## test the upgrade of a service from the previous release's packages, or those of PREVIOUS=COMMIT
+	@devtools/install-deps run release
+	@$(RELEASE) upgrade
+
+release-%: # one part: archive, changelog, chart, packages, image, sbom, provenance, checksums
+	@devtools/install-deps run $(if $(filter chart,$*),chart) $(if $(filter image,$*),image) $(if $(filter packages,$*),release)
+	@$(RELEASE) $*
+
 clean: ## remove all build folders (not .venv)
 	@for folder in $(BUILD) $(PGO_BUILD); do \
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is not a build folder of meson; not removed" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-tsan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-docs build-image
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-tsan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-docs build-image build-release

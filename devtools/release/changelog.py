@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the changelog of a release from the titles of its commits, by component."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from release.versions import Release, git
+
+OTHER = "other"
+# Components in lower case, by the first folder or word before the colon.
+Titles = dict[str, list[str]]
+
+
+def component(title: str) -> tuple[str, str]:
+    """The component of a title and the effect. A title of several components keeps their names."""
+    names, colon, effect = title.partition(": ")
+    if not colon or len(names.split()) > 4 or names != names.strip():
+        return OTHER, title
+    first = names.split(",")[0].strip().lower()
+    return first, effect if names.lower() == first else title
+
+
+def grouped(titles: Iterable[str]) -> Titles:
+    """Titles by component, in alphabetical order; those without one come last."""
+    groups: Titles = {}
+    for title in titles:
+        group, line = component(title)
+        groups.setdefault(group, []).append(line)
+    return {key: groups[key] for key in sorted(groups, key=lambda key: (key == OTHER, key))}
+
+
+def titles(checkout: Path, release: Release) -> list[str]:
+    """The titles of the commits since the previous tag, oldest first, without merges."""
+    commits = f"{release.previous}..{release.commit}" if release.previous else release.commit
+    text = git(checkout, "log", "--no-merges", "--reverse", "--format=%s", commits)
+    return text.splitlines()
+
+
+def make(checkout: Path, release: Release) -> str:
+    """The changelog as Markdown."""
+    day = datetime.fromtimestamp(release.epoch, UTC).strftime("%Y-%m-%d")
+    found = titles(checkout, release)
+    since = f"since {release.previous}" if release.previous else "no earlier release"
+    lines = [
+        f"# OpenVCMTS {release.version}",
+        "",
+        f"{day}, commit {release.commit}, {len(found)} changes, {since}.",
+    ]
+    for group, effects in grouped(found).items():
+        lines += ["", f"## {group}", "", *(f"- {effect}" for effect in effects)]
+    return "\n".join(lines) + "\n"
+
+
+def write(checkout: Path, release: Release, folder: Path) -> Path:
+    path = folder / "CHANGELOG.md"
+    path.write_text(make(checkout, release), encoding="utf-8")
+    return path
