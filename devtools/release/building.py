@@ -65,13 +65,13 @@ def of_release(checkout: Path, release: Release, suite: str) -> Path:
 
 
 def upgrade(checkout: Path, previous: Release, release: Release) -> None:
-    """Tests the upgrade from the previous release's packages, on this machine's release of
-    Debian: devtools/deb-test installs these, serves, and upgrades meanwhile."""
+    """Tests the upgrade of a running service from the previous release's packages, on this
+    machine's release of Debian."""
     suite = running_suite()
     checked_suites(suite)
     before, after = (of_release(checkout, each, suite) for each in (previous, release))
-    variables = {"DEB_PREVIOUS": str(before), "DEB_PACKAGES": str(after)}
-    if run([checkout / "devtools" / "deb-test"], checkout, **variables) != 0:
+    script = checkout / "devtools" / "release" / "upgrade-test"
+    if run([script, before, after], checkout) != 0:
         raise MistakeError(f"upgrade from {previous.version} to {release.version} failed (above)")
 
 

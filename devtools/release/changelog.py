@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the changelog of a release from the titles of its commits, by component."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,16 +9,16 @@ from pathlib import Path
 from release.versions import Release, git
 
 OTHER = "other"
-# Components in lower case, by the first folder or word before the colon.
-Titles = dict[str, list[str]]
+Titles = dict[str, list[str]]  # by component: the first word or folder, in lower case
 
 
 def component(title: str) -> tuple[str, str]:
-    """The component of a title and the effect. A title of several components keeps their names."""
+    """The component of a title, and the line for it: the effect, or the whole title if it names
+    more than the component, such as a part of it or a second one."""
     names, colon, effect = title.partition(": ")
-    if not colon or len(names.split()) > 4 or names != names.strip():
+    if not colon or len(names.split()) > 4:
         return OTHER, title
-    first = names.split(",")[0].strip().lower()
+    first = re.split(r"[ ,/]", names.lower().lstrip("./"))[0]
     return first, effect if names.lower() == first else title
 
 

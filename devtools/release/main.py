@@ -88,7 +88,7 @@ def make_packages(order: Order) -> Path | None:
 
 
 def make_upgrade(order: Order) -> Path | None:
-    """Builds the packages of the previous release and upgrades from them (devtools/deb-test)."""
+    """Builds the packages of the previous release and upgrades from them (upgrade-test)."""
     name = order.previous or order.release.previous
     if not name:
         raise MistakeError("found no earlier tag to upgrade from: PREVIOUS=COMMIT names a commit")

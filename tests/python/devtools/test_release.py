@@ -145,6 +145,8 @@ def test_changelog_groups_titles_since_the_previous_tag(repository: Repository) 
         "Upstream: third",
         "downstream: first",
         "tests: own",
+        "tests/unit: part",
+        "no component at all of these words: none",
     ):
         repository.commit(title)
     repository.git("checkout", "--quiet", "-b", "topic", "HEAD~1")
@@ -156,12 +158,12 @@ def test_changelog_groups_titles_since_the_previous_tag(repository: Repository) 
     text = changelog.make(repository.folder, versions.choose(repository.folder, ""))
     assert text.splitlines() == [
         "# OpenVCMTS 0.2.0", "",
-        f"2027-01-15, commit {head}, 7 changes, since v0.1.0.", "",
+        f"2027-01-15, commit {head}, 9 changes, since v0.1.0.", "",
         "## downstream", "", "- first", "",
-        "## tests", "", "- tests, docs: shared", "- own", "",
+        "## tests", "", "- tests, docs: shared", "- own", "- tests/unit: part", "",
         "## upstream", "", "- second", "- third", "",
         "## wire", "", "- on a branch", "",
-        "## other", "", "- Merge branch topic",
+        "## other", "", "- Merge branch topic", "- no component at all of these words: none",
     ]  # fmt: skip
 
 

@@ -231,7 +231,7 @@ def test_chart_has_the_version_of_the_release(tmp_path: Path) -> None:
 
 
 STUB = """#!/bin/sh
-echo "${0##*/} $1 $3 $DEB_PREVIOUS $DEB_PACKAGES $IMAGE_VERSION" >>log
+echo "${0##*/} $1 $2 $3 $IMAGE_VERSION" >>log
 [ "$1" != noble ] || exit 3
 [ "$1" != trixie ] || exit 1
 [ -z "$4" ] || { mkdir -p "$4" && touch "$4/a.deb" "$4/build.log"; }
@@ -241,7 +241,7 @@ echo "${0##*/} $1 $3 $DEB_PREVIOUS $DEB_PACKAGES $IMAGE_VERSION" >>log
 @pytest.fixture
 def stubs(tmp_path: Path) -> Path:
     """Scripts that log their calls: trixie fails, the packages of noble cannot be fetched."""
-    for name in ("release/build-packages", "deb-test", "image"):
+    for name in ("release/build-packages", "release/upgrade-test", "image"):
         path = tmp_path / "devtools" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(STUB)
@@ -275,11 +275,12 @@ def test_upgrade_installs_the_previous_packages_first(
     later = Release("0.2.0", "b" * 40, 1_800_000_000, "v0.2.0", "v0.1.0")
     building.upgrade(stubs, RELEASE, later)
     first, second, test = (stubs / "log").read_text().splitlines()
-    assert first.split() == ["build-packages", "bookworm", "0.1.0"]
-    assert second.split() == ["build-packages", "bookworm", "0.2.0"]
+    source = str(stubs / "source")
+    assert first.split() == ["build-packages", "bookworm", source, "0.1.0"]
+    assert second.split() == ["build-packages", "bookworm", source, "0.2.0"]
     folders = [
         str(stubs / "build-release" / version / "bookworm") for version in ("0.1.0", "0.2.0")
     ]
-    assert test.split() == ["deb-test", *folders]
+    assert test.split() == ["upgrade-test", *folders]
     building.upgrade(stubs, RELEASE, later)  # does not build them again
     assert (stubs / "log").read_text().count("build-packages") == 2
