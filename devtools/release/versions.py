@@ -4,6 +4,7 @@
 A snapshot is a build of a commit without a tag. Its version orders it before the next release.
 """
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -45,7 +46,13 @@ class Release:
 def git(checkout: Path, *arguments: str) -> str:
     """The output of git without its last line feed. Raises MistakeError with git's message."""
     done = subprocess.run(
-        ["git", *arguments], cwd=checkout, capture_output=True, text=True, check=False
+        ["git", *arguments],
+        cwd=checkout,
+        env=os.environ | {"TZ": "UTC"},
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     if done.returncode != 0:
         message = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -189,6 +189,7 @@ def test_image_is_compressed_without_name_and_time(tmp_path: Path) -> None:
         building.compress(tmp_path / name, tmp_path / f"{name}.gz")
         outputs.append((tmp_path / f"{name}.gz").read_bytes())
     assert outputs[0] == outputs[1]
+    assert outputs[0][4:8] == bytes(4)  # gzip's time
     packed = ["gzip", "-dc", str(tmp_path / "a.gz")]
     assert subprocess.run(packed, capture_output=True, check=True).stdout == b"the image"
 
@@ -210,6 +211,7 @@ def test_chart_is_reproducible(tmp_path: Path) -> None:
         for when, mode in ((1, 0o644), (2, 0o600))
     )
     assert first == second
+    assert first[4:8] == bytes(4)  # gzip's time
     with tarfile.open(fileobj=io.BytesIO(first)) as found:
         assert found.getnames() == ["vcmts/Chart.yaml", "vcmts/README.md", "vcmts/values.yaml"]
         assert {member.mtime for member in found} == {RELEASE.epoch}
