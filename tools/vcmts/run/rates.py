@@ -107,7 +107,9 @@ def upstream_rate_of(down: str, given: argparse.Namespace) -> str | None:
         raise MistakeError(f"--upstream-share: found {given.upstream_share}, allowed: 0% to 1000%")
     rate = bits_per_second(down)
     if rate is None:
-        raise MistakeError(f"--upstream-share: needs a rate such as --rate 2Gbps, found --rate {down}")
+        raise MistakeError(
+            f"--upstream-share: needs a rate such as --rate 2Gbps, found --rate {down}"
+        )
     return f"{round(share * rate)} bps" if round(share * rate) > 0 else NO_TRAFFIC
 
 
