@@ -11,8 +11,8 @@ void *large_pages_map(size_t size);
 
 /*
  * Creates the heap: `mb` MB in pieces of `piece_mb` (0: one piece). The system allocates its pages when they
- * are used. An allocation from the heap cannot exceed a piece. Without the heap only speed is lost. Call it once after EAL has started; not with PCI NICs, which
- * cannot access this memory.
+ * are used. An allocation from the heap cannot exceed a piece. Without the heap only speed is lost. Call it once
+ * after EAL has started; not with PCI NICs, which cannot access this memory.
  */
 void large_pages_create(unsigned mb, unsigned piece_mb);
 
