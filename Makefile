@@ -5,6 +5,7 @@ BUILD ?= build
 # The build that `make bench` measures: yes: that of `make pgo`, no: that of `make build`.
 PGO ?= yes
 QUICK ?= no
+ONLY ?=
 PGO_BUILD ?= build-pgo
 MARCH ?= native
 SANITIZE_MARCH ?= $(MARCH)
@@ -121,9 +122,9 @@ mutants: test-deps ## mutation testing: break lines of the data plane one at a t
 mutants-run: test-deps ## mutation testing with `vcmts run`: break the data plane and check that a run of 5 s fails (half an hour)
 	@devtools/mutants-run
 
-bench: $(if $(filter no,$(PGO)),build,pgo) ## run all benchmarks and write a report to bench-results/ (PGO=no: ordinary build; QUICK=yes: short trial)
+bench: $(if $(filter no,$(PGO)),build,pgo) ## run all benchmarks and write a report to bench-results/ (PGO=no: ordinary build; QUICK=yes: short trial; ONLY=WHAT)
 	@devtools/install-deps run plot
-	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all $(if $(filter yes,$(QUICK)),--quick --folder $(BUILD)/bench-quick)
+	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all $(if $(filter yes,$(QUICK)),--quick --folder $(BUILD)/bench-quick) $(if $(ONLY),--only $(ONLY))
 
 impairments: build ## send an impaired upstream; compare expected and counted drops
 	@devtools/install-deps run
