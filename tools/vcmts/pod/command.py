@@ -40,8 +40,7 @@ def seconds(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
+def add_paths(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -63,6 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=Path("/run/vcmts"),
         help="the only folder that is written to (default: %(default)s)",
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add_paths(parser)
     parser.add_argument(
         "--metrics",
         metavar="ADDRESS:PORT",
