@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from patience import TIMEOUT, until
+from patience import TIMEOUT, within
 from vcmts.paths import CHECKOUT
 
 PROGRAM = CHECKOUT / "devtools" / "booted-root"
@@ -89,7 +90,20 @@ class Root:
         return self.call("vcmts", "control", "server.info").returncode == 0
 
     def wait_until_served(self) -> None:
-        until(self.serves, f"service in {self.folder}; see the journal")
+        """Waits until the unit is active, which vcmtsd reports (Type=notify)."""
+        self.wait(lambda: self.get("ActiveState") == "active", "an active unit")
+        assert self.serves()
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        """Waits for a state, with fewer commands than `until`."""
+
+        def met() -> bool:
+            if condition():
+                return True
+            time.sleep(0.3)
+            return False
+
+        assert within(met), f"timed out: {what}\n{self.journal()}"
 
     def install(self, *packages: str) -> str:
         """Installs packages that the base has downloaded."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots root filesystems in which the packages are installed. devtools/deb-test runs these tests."""
+"""Boots root filesystems in which the packages are installed. devtools/deb-test runs the tests."""
 
 import tempfile
 from collections.abc import Iterator

@@ -6,9 +6,9 @@ from packages.booted import Root, configure, install, upgrade
 PURGE = ("apt-get", "purge", "--yes", "vcmts")
 # All files except those that dpkg, apt and systemd write; with type, owner and permissions.
 FILES = r"""
-find / -xdev \( -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys -o -path /dev -o -path /run -o \
-    -path /packages -o -path /root -o -path /var/log -o -path /var/cache -o -path /var/lib/apt -o \
-    -path /var/lib/systemd \) -prune -o -printf '%p %y %u:%g %m\n' |
+find / -xdev \( -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys -o -path /dev -o \
+    -path /run -o -path /packages -o -path /root -o -path /var/log -o -path /var/cache -o \
+    -path /var/lib/apt -o -path /var/lib/systemd \) -prune -o -printf '%p %y %u:%g %m\n' |
     grep -Ev '^/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/\.pwd\.lock) ' |
     grep -Ev '^/var/lib/dpkg/(.*-old|triggers.*|lock.*) ' | sort
 """

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from packages.booted import CONFIG, SERVICE, Root, control
-from patience import until
 
 PATTERN = Path("/proc/sys/kernel/core_pattern")
 SETTINGS = "/usr/lib/sysctl.d/50-coredump.conf"
@@ -66,20 +65,20 @@ def files_with(root: Root, secrets: set[bytes]) -> list[str]:
         for folder, _, names in os.walk(top / name):
             for path in (Path(folder) / name for name in names):
                 with contextlib.suppress(OSError):
-                    if path.is_file() and not path.is_symlink():
-                        if pattern.search(path.read_bytes()):
-                            found.append(str(path.relative_to(top)))
+                    plain = path.is_file() and not path.is_symlink()
+                    if plain and pattern.search(path.read_bytes()):
+                        found.append(str(path.relative_to(top)))
     return [name for name in found if name != "root/vcmts.yaml"]
 
 
 def test_handler_stores_the_memory_of_other_programs(root: Root, handled: Path) -> None:
     """The test below proves something only if a secret of another process is found."""
     secret = "f00dfeedf00dfeedf00dfeedf00dfeed"
-    script = "import os; key = bytes.fromhex('{}' * 2); os.abort()".format(secret[:16])
+    script = f"import os; key = bytes.fromhex('{secret[:16]}' * 2); os.abort()"
     root.call("python3", "-c", script)
-    until(lambda: "python3" in root.call("coredumpctl", "--no-legend").stdout, "a stored dump")
+    root.wait(lambda: "python3" in root.call("coredumpctl", "--no-legend").stdout, "a stored dump")
     assert handled.exists()
-    until(lambda: bool(files_with(root, {bytes.fromhex(secret)})), "the secret in a file")
+    root.wait(lambda: bool(files_with(root, {bytes.fromhex(secret)})), "the secret in a file")
 
 
 @pytest.mark.parametrize("signal", ["ABRT", "SEGV"])
@@ -87,8 +86,8 @@ def test_no_key_in_any_file_after_a_crash(root: Root, handled: Path, signal: str
     secrets = keys(root)
     before = root.pid()
     root.run("systemctl", "kill", "--signal", signal, "--kill-who", "main", SERVICE)
-    until(lambda: root.pid() not in (0, before), "a new process of the service")
+    root.wait(lambda: root.pid() not in (0, before), "a new process of the service")
     root.wait_until_served()
-    until(lambda: not root.call("pgrep", "systemd-coredu").stdout, "the end of the handler")
+    root.wait(lambda: not root.call("pgrep", "systemd-coredu").stdout, "the end of the handler")
     assert files_with(root, secrets) == []
     assert root.call("sh", "-c", "ls /var/lib/systemd/coredump/core.vcmtsd.*").returncode != 0

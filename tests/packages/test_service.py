@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The unit on a machine that is not perfect: crashes, mistakes in a file, addresses that come late."""
+"""The unit on a machine that is not perfect: crashes, mistakes, addresses that come late."""
 
 import re
 
 import pytest
 
 from packages.booted import CONFIG, PROFILE, SERVICE, Root, configure, install_traffic
-from patience import until
 from vcmts.paths import CHECKOUT
 
 METRICS = """
@@ -49,7 +48,7 @@ def test_comes_back_after_six_kills(root: Root) -> None:
     pids = {root.pid()}
     for _ in range(6):
         root.run("systemctl", "kill", "--signal", "KILL", "--kill-who", "main", SERVICE)
-        until(lambda: root.pid() not in {0, *pids}, "a new process of the service")
+        root.wait(lambda: root.pid() not in {0, *pids}, "a new process of the service")
         pids.add(root.pid())
     root.wait_until_served()
     assert len(pids) == 7
@@ -66,7 +65,7 @@ def test_refused_reload_is_reported(root: Root) -> None:
     assert root.serves()
     root.run("mv", f"{CONFIG}.good", CONFIG)
     root.run("systemctl", "reload", SERVICE)
-    until(lambda: "refused" not in root.get("StatusText"), "a status without refusal")
+    root.wait(lambda: "refused" not in root.get("StatusText"), "a status without refusal")
     assert root.pid() == before
 
 
@@ -74,7 +73,7 @@ def test_mistake_in_the_file_is_not_retried(root: Root) -> None:
     """Status 2 is final: a restart does not correct a file."""
     root.run("sed", "-i.good", "s/^rate_limit: .*/rate_limit: 10 parsecs/", CONFIG)
     assert root.call("systemctl", "restart", SERVICE).returncode != 0
-    until(lambda: root.get("ActiveState") == "failed", "a failed unit")
+    root.wait(lambda: root.get("ActiveState") == "failed", "a failed unit")
     assert root.get("ExecMainStatus") == "2"
     root.run("mv", f"{CONFIG}.good", CONFIG)
     root.run("systemctl", "start", SERVICE)
@@ -87,7 +86,7 @@ def test_metrics_address_that_comes_later(root: Root) -> None:
     root.wait_until_served()
     before = root.pid()
     root.run("ip", "address", "add", "192.0.2.7/32", "dev", "lo")
-    until(lambda: answers(root, "192.0.2.7:9464"), "metrics")
+    root.wait(lambda: answers(root, "192.0.2.7:9464"), "metrics")
     assert root.pid() == before
 
 
@@ -95,12 +94,12 @@ def test_metrics_port_that_is_taken(root: Root) -> None:
     configure(root, "--metrics 127.0.0.1:9464")
     root.run("systemctl", "stop", SERVICE)
     root.run("systemd-run", "--unit", "listener", "python3", "-c", LISTENER)
-    until(lambda: ":9464" in root.run("ss", "--listening", "--tcp", "-n"), "the other listener")
+    root.wait(lambda: ":9464" in root.run("ss", "--listening", "--tcp", "-n"), "the other listener")
     root.run("systemctl", "start", SERVICE)
     root.wait_until_served()
     before = root.pid()
     root.run("systemctl", "stop", "listener")
-    until(lambda: answers(root, "127.0.0.1:9464"), "metrics")
+    root.wait(lambda: answers(root, "127.0.0.1:9464"), "metrics")
     assert root.pid() == before
 
 
@@ -117,7 +116,7 @@ def test_instructions_serve_under_a_strict_umask(root: Root) -> None:
     root.run("systemctl", "stop", SERVICE)
     root.run("rm", CONFIG)
     # sudo keeps the umask; it is not installed here.
-    script = "\n".join(["umask 027", "sudo() { \"$@\"; }", "cd /root", *install_block()])
+    script = "\n".join(["umask 027", 'sudo() { "$@"; }', "cd /root", *install_block()])
     assert PROFILE in script
     root.sh(script)
     root.wait_until_served()
