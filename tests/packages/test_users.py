@@ -12,9 +12,9 @@ HINT = "join the group vcmts"
 
 @pytest.fixture
 def visited(root: Root) -> Iterator[Root]:
-    """A root with the ordinary users visitor, and operator, who is in the group vcmts."""
+    """A root with the ordinary users visitor, and engineer, who is in the group vcmts."""
     root.run("useradd", "--create-home", "visitor")
-    root.run("useradd", "--create-home", "--groups", "vcmts", "operator")
+    root.run("useradd", "--create-home", "--groups", "vcmts", "engineer")
     yield root
 
 
@@ -50,7 +50,7 @@ def test_not_allowed_is_told(visited: Root, words: str) -> None:
 
 def test_member_of_the_group_is_told_of_the_mode(visited: Root) -> None:
     """The socket is the service user's own, unless --control-mode gives it to the group."""
-    done = visited.call("vcmts", "control", "server.info", user="operator")
+    done = visited.call("vcmts", "control", "server.info", user="engineer")
     assert done.returncode == 2
     assert "--control-mode 0660" in done.stderr
 
@@ -59,8 +59,8 @@ def test_member_of_the_group_controls(visited: Root) -> None:
     configure(visited, "--control-mode 0660")
     visited.run("systemctl", "restart", SERVICE)
     visited.wait_until_served()
-    visited.run("vcmts", "control", "server.info", user="operator")
-    visited.run("vcmts", "telemetry", "groups", user="operator")
+    visited.run("vcmts", "control", "server.info", user="engineer")
+    visited.run("vcmts", "telemetry", "groups", user="engineer")
     done = visited.call("vcmts", "control", "server.info", user="visitor")
     assert done.returncode == 2
     assert HINT in done.stderr
