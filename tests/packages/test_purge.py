@@ -3,6 +3,10 @@
 
 from packages.booted import Root, configure, install, upgrade
 
+# Besides those that systemd keeps about a unit.
+RUNTIME_FILES = r"""
+find /run -path /run/systemd -prune -o \( -name "*vcmts*" -o -name dpdk \) -print
+"""
 PURGE = ("apt-get", "purge", "--yes", "vcmts")
 # All files except those that dpkg, apt and systemd write; with type, owner and permissions.
 FILES = r"""
@@ -26,7 +30,7 @@ def test_purge_after_service_leaves_no_file(empty: Root) -> None:
     empty.wait_until_served()
     empty.run(*PURGE)
     assert set(empty.sh(FILES).splitlines()) == set(before.splitlines())
-    assert empty.sh("find /run -path /run/systemd -prune -o \\( -name '*vcmts*' -o -name dpdk \\) -print") == ""
+    assert empty.sh(RUNTIME_FILES) == ""
     assert empty.sh("pgrep vcmtsd || true") == ""
     assert empty.sh("systemctl --no-legend --all list-units '*vcmts*'") == ""
 
