@@ -167,8 +167,8 @@ def copy_packages(root: Root) -> None:
 
 def configure(root: Root, options: str = "") -> None:
     """Writes a configuration as docs/install.md does, and the unit's options."""
-    root.sh(f"vcmts profile {PROFILE} >/root/vcmts.yaml")
-    root.run("install", "-m", "640", "-g", "vcmts", "/root/vcmts.yaml", CONFIG)
+    root.sh(f"vcmts profile {PROFILE} >/tmp/vcmts.yaml")
+    root.run("install", "-m", "640", "-g", "vcmts", "/tmp/vcmts.yaml", CONFIG)
     root.write(
         "/etc/vcmts/vcmtsd.env", f'VCMTS_OPTIONS="{ports("server")} --idle sleep {options}"\n'
     )

@@ -88,7 +88,9 @@ def test_handler_stores_the_memory_of_other_programs(root: Root, handled: Path) 
     root.call("python3", "-c", script)
     root.wait(lambda: "python3" in root.call("coredumpctl", "--no-legend").stdout, "a stored dump")
     assert handled.exists()
-    root.wait(lambda: bool(files_with(root, {bytes.fromhex(secret)}, start)), "the secret in a file")
+    root.wait(
+        lambda: bool(files_with(root, {bytes.fromhex(secret)}, start)), "the secret in a file"
+    )
 
 
 @pytest.mark.parametrize("signal", ["ABRT", "SEGV"])

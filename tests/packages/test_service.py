@@ -123,7 +123,7 @@ def test_instructions_serve_under_a_strict_umask(root: Root) -> None:
 
 
 @pytest.mark.parametrize("command", ["vcmts validate", "vcmtsd check --config"])
-def test_unreadable_file_is_told_to_root(root: Root, command: str) -> None:
+def test_unreadable_file_is_reported_to_root(root: Root, command: str) -> None:
     """root can read a file that the service's user cannot."""
     words = command.split()
     done = root.call(*words, CONFIG)

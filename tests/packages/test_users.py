@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ordinary users beside the service: their own runs, and what they are told of the service."""
+"""Ordinary users beside the service: their own runs, and what the tool reports of the service."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def test_run_beside_the_service(visited: Root) -> None:
         "shell show modems",
     ],
 )
-def test_not_allowed_is_told(visited: Root, words: str) -> None:
+def test_not_allowed_is_reported(visited: Root, words: str) -> None:
     done = visited.call("vcmts", *words.split(), user="visitor")
     assert done.returncode == 2
     assert "no permission" in done.stderr
@@ -48,7 +48,7 @@ def test_not_allowed_is_told(visited: Root, words: str) -> None:
     assert "found no vcmtsd" not in done.stderr
 
 
-def test_member_of_the_group_is_told_of_the_mode(visited: Root) -> None:
+def test_member_of_the_group_learns_the_mode(visited: Root) -> None:
     """The socket is the service user's own, unless --control-mode gives it to the group."""
     done = visited.call("vcmts", "control", "server.info", user="engineer")
     assert done.returncode == 2
@@ -66,7 +66,7 @@ def test_member_of_the_group_controls(visited: Root) -> None:
     assert HINT in done.stderr
 
 
-def test_stopped_service_is_told(visited: Root) -> None:
+def test_stopped_service_is_reported(visited: Root) -> None:
     visited.run("systemctl", "stop", SERVICE)
     done = visited.call("vcmts", "control", "server.info", user="visitor")
     assert done.returncode == 2

@@ -36,7 +36,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def fault(*groups: int) -> str:
-    """What an ordinary user with these groups is told."""
+    """What is reported to an ordinary user with these groups."""
     read, write = os.pipe()
     if (pid := os.fork()) == 0:
         os.setgroups(groups)
@@ -52,20 +52,20 @@ def fault(*groups: int) -> str:
     return text
 
 
-def test_user_outside_of_the_group_is_told_to_join(service: Path) -> None:
+def test_user_outside_of_the_group_is_asked_to_join(service: Path) -> None:
     assert fault() == (
         f"{service}/control.sock: no permission: its folder belongs to user root (0) (mode 0750); "
         f"join the group {GROUP}, or run this as that user or as root"
     )
 
 
-def test_member_is_told_of_the_socket(service: Path) -> None:
+def test_member_learns_the_mode(service: Path) -> None:
     text = fault(GROUP)
     assert "its socket belongs to user root (0) (mode 0600)" in text
     assert "; start vcmtsd with --control-mode 0660, or run this as that user or as root" in text
 
 
-def test_socket_of_the_group_is_told_if_its_folder_is_open(service: Path) -> None:
+def test_socket_of_the_group_is_reported_if_its_folder_is_open(service: Path) -> None:
     service.chmod(0o755)
     (service / "control.sock").chmod(0o660)
     assert f"(mode 0660); join the group {GROUP}, or run" in fault()
