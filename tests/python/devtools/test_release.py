@@ -232,6 +232,17 @@ def test_quick_release_begins_in_an_empty_folder(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_first_release_upgrades_from_a_named_commit_only(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.tag("v0.1.0")
+    assert main.main(["upgrade"], repository.folder) == 1
+    error = capsys.readouterr().err
+    assert "found no earlier tag to upgrade from: PREVIOUS=COMMIT" in error
+    assert main.main(["upgrade", "--previous", "nonsense"], repository.folder) == 1
+    assert "git rev-parse failed: fatal: " in capsys.readouterr().err
+
+
 def test_gnupg_is_only_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     checksums.write(tmp_path)
