@@ -156,27 +156,39 @@ def when_reloaded(found: Processes) -> Callable[[], bool]:
     return lambda: written() and any("reloaded: service group" in m for m in messages())
 
 
+@pytest.fixture(scope="module")
+def installed(folder: Path) -> Path:
+    """The release with groups of a profile, instead of Secrets."""
+    helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
+    helm("install", RELEASE, CHART, "-f", values(folder))
+    wait_for_ready()
+    return folder
+
+
+def replace_restarted_pod() -> None:
+    """The kubelet restarts a container of a new pod at once, and later ones after a delay."""
+    if status()["restartCount"] == 0:
+        return
+    before = uid()
+    kubectl("delete", "pod", POD)
+    wait_for_new_pod(before)
+
+
 @pytest.mark.parametrize("victim", ["first", "vcmtsd"])
 @pytest.mark.parametrize(
     "moment", [when_mounted, when_validated, when_written, when_reloaded], ids=lambda m: m.__name__
 )
-def test_killed_pod_starts_with_the_new_values(folder: Path, moment: Moment, victim: str) -> None:
+def test_killed_pod_starts_with_the_new_values(
+    installed: Path, moment: Moment, victim: str
+) -> None:
     """The kubelet restarts the container in the same pod: with files that it left in /run/vcmts."""
-    first = moment is when_mounted and victim == "first"
-    if first:
-        helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-        helm("install", RELEASE, CHART, "-f", values(folder))
-    else:  # a new pod, which the kubelet restarts at once
-        before = uid()
-        kubectl("delete", "pod", POD)
-        wait_for_new_pod(before)
-    wait_for_ready()
+    replace_restarted_pod()
     old = rates()[0]
     new = "3 Gbps" if old != "3 Gbps" else "2 Gbps"
     found = processes.find()
     condition = moment(found)
-    defaults = yaml.safe_load(values(folder).read_text())["defaults"]
-    changed = values(folder, defaults=defaults | {"config": {"rate_limit": new}})
+    defaults = yaml.safe_load(values(installed).read_text())["defaults"]
+    changed = values(installed, defaults=defaults | {"config": {"rate_limit": new}})
     helm("upgrade", RELEASE, CHART, "-f", changed)
     sync()
     processes.kill_when(condition, getattr(found, victim))
@@ -186,10 +198,8 @@ def test_killed_pod_starts_with_the_new_values(folder: Path, moment: Moment, vic
     assert not any(name.startswith(("new-", "trial-")) for name in names), names
 
 
-def test_killed_pod_loses_packets_until_it_serves_again(folder: Path) -> None:
-    before = uid()
-    kubectl("delete", "pod", POD)
-    wait_for_new_pod(before)
+def test_killed_pod_loses_packets_until_it_serves_again(installed: Path) -> None:
+    replace_restarted_pod()
     with traffic("killed", seconds=60) as run:
         found = processes.find()
         processes.kill_when(lambda: True, found.vcmtsd)
