@@ -50,7 +50,7 @@ EXCLUDED = {
     "frees or releases": r"""
         rte_\w+_(free|free_seg|free_bulk|close|stop|destroy|cleanup|unregister|reset)
         rte_free rte_eth_remove_rx_callback rte_hash_del_key rte_\w+_callback_unregister
-        rte_kvargs_free rte_acl_free""",
+        rte_kvargs_free rte_acl_free rte_malloc_heap_memory_remove""",
     "reads or computes": r"""
         rte_(rdtsc|rdtsc_precise|get_tsc_hz|version|strerror|pause|panic|prefetch0|raw_cksum)
         rte_(align\w+|cpu_to_\w+|be_to_cpu_\w+|hash_crc\w*|net_crc_calc|format_printf)
