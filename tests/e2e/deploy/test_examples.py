@@ -111,5 +111,5 @@ def test_mtu_above_memif_buffer_is_rejected(
         *("--network", f"net_memif0,role=server,id=0,{name}{network}"),
         *("--rphy", f"net_memif1,role=server,id=1,{name}{rphy}"),
     )
-    assert done.status == 2
+    assert done.status == 1  # the device refuses it, and may be another one at the next start
     assert f"vcmtsd: {message}, or a larger bsize= at both ends of the memif" in done.messages
