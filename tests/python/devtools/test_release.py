@@ -5,6 +5,8 @@ import gzip
 import itertools
 import subprocess
 import tarfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -193,10 +195,16 @@ def test_checksums_verify(tmp_path: Path) -> None:
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
 
 
-def test_checksums_are_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "gnupg"
-    home.mkdir(mode=0o700)
-    monkeypatch.setenv("GNUPGHOME", str(home))
+@pytest.fixture
+def key_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of gpg, whose agent's socket has a short path: 107 bytes are allowed."""
+    with tempfile.TemporaryDirectory(prefix="k-") as home:
+        monkeypatch.setenv("GNUPGHOME", home)
+        yield
+
+
+@pytest.mark.usefixtures("key_folder")
+def test_checksums_are_signed(tmp_path: Path) -> None:
     batch = ["gpg", "--batch", "--quiet", "--passphrase", ""]
     subprocess.run([*batch, "--quick-generate-key", "a@example.org", "ed25519"], check=True)
     (tmp_path / "out").mkdir()
