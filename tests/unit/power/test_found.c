@@ -200,7 +200,6 @@ TEST(invalid_files_are_rejected) {
 TEST(files_of_newer_formats_are_rejected) {
 	static const char newer[] = "vcmts-power 2 0.3.0~rc1\nclock 0 1\nend\n";
 	static const char unnamed[] = "vcmts-power 3\nprocess 1 1\nend\n";
-	char fault[INITIAL_LINE];
 
 	write_file(newer, strlen(newer));
 	assert_int_equal(initial_load(&loaded, path, fault), -1);
