@@ -6,26 +6,15 @@ The kubelet restarts it in the same pod, so that it finds the files of the kille
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from e2e.control.server import config_folder, config_text
 from e2e.deploy.test_pod import Pod, config_yaml, mount_files, start_pod
+from e2e.deploy.test_pod import folder as folder
 from patience import TIMEOUT
 
 SERVING = "serving service groups: 2"
 Condition = Callable[[], bool]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with config_folder() as path:
-        (path / "secret").mkdir()
-        (path / "secret" / "sg-2.yaml").write_text("".join(config_text().splitlines(True)[2:]))
-        mount_files(path / "config", 1, vcmts=config_yaml())
-        yield path
 
 
 def at_once(pod: Pod) -> Condition:
