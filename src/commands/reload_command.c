@@ -14,10 +14,10 @@
 
 #include "commands/commands.h"
 #include "crypto/versions.h"
-#include "platform/sockets/socket_claim.h"
 #include "platform/sockets/socket_peer.h"
 #include "server/process.h"
 
+#define SEND_TIMEOUT 10 /* seconds; the answer may take longer */
 #define ANSWER_SIZE 65536 /* bytes; an answer is one line of at most RELOAD_LINE bytes, escaped */
 
 enum { OPTION_SOCKET = 256, OPTION_FORCE, OPTION_SIGNAL };
@@ -62,35 +62,6 @@ static error_t option(int key, char *value, struct argp_state *state) {
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
-}
-
-/* Returns a connection to a server that may be trusted; or -1, with a message unless nothing listens. */
-static int reload_connect(const char *path, bool *absent) {
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	char line[SOCKET_PEER_LINE];
-	const char *fault = NULL;
-	int fd = -1;
-
-	*absent = false;
-	if (strlen(path) >= sizeof(to.sun_path)) {
-		fault = "the path is too long for a socket";
-	} else {
-		strcpy(to.sun_path, path);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) != 0) {
-			*absent = errno == ENOENT || errno == ECONNREFUSED;
-			fault = strerror(errno);
-		} else {
-			fault = socket_peer_fault(fd, path, line);
-		}
-	}
-	if (fault == NULL)
-		return fd;
-	if (!*absent)
-		fprintf(stderr, "vcmtsd reload: %s: %s\n", path, fault);
-	if (fd >= 0)
-		close(fd);
-	return -1;
 }
 
 /* Sends the request and reads the line of the answer. Returns NULL if the server disconnects. */
@@ -163,14 +134,18 @@ int command_reload(int argc, char **argv) {
 		       "changed.",
 	};
 	struct reload_options o = {0};
-	bool absent;
+	char fault[SOCKET_PEER_LINE];
 	json_t *answer;
 	int fd, status;
 
 	versions_parse(&argp, argc, argv, &o);
-	fd = reload_connect(o.path, &absent);
-	if (fd < 0)
-		return absent ? reload_signal(&o) : EXIT_USAGE;
+	fd = socket_peer_connect(o.path, SEND_TIMEOUT, fault);
+	if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED))
+		return reload_signal(&o);
+	if (fd < 0) {
+		fprintf(stderr, "vcmtsd reload: %s: %s\n", o.path, fault);
+		return EXIT_USAGE;
+	}
 	answer = reload_call(fd, o.force);
 	close(fd);
 	status = reload_report(answer);

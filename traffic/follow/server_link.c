@@ -2,12 +2,11 @@
 /* Sends JSON-RPC requests to the control socket, and reads responses and events. */
 #include "follow/server_link.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,21 +41,12 @@ static json_t *fail(struct server_link *l, const char *error) {
 
 /* Connects, but only to a server of a trusted user. Returns NULL, or the error. */
 static const char *link_connect(struct server_link *l) {
-	struct timeval timeout = {.tv_sec = SERVER_LINK_TIMEOUT_MS / 1000};
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
 	if (l->fd >= 0)
 		return NULL;
-	if (strlen(l->path) >= sizeof(address.sun_path))
-		return NO_SERVER;
-	strcpy(address.sun_path, l->path);
-	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (l->fd < 0)
-		return NO_SERVER;
-	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		return NO_SERVER;
-	return socket_peer_fault(l->fd, l->path, l->peer);
+	l->fd = socket_peer_connect(l->path, SERVER_LINK_TIMEOUT_MS / 1000, l->peer);
+	if (l->fd >= 0)
+		return NULL;
+	return errno == ENOENT || errno == ECONNREFUSED ? NO_SERVER : l->peer;
 }
 
 static bool link_send(struct server_link *l, const char *text) {

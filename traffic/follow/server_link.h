@@ -18,7 +18,7 @@ struct server_link {
 	int fd; /* -1: not connected */
 	uint64_t id; /* of the last request */
 	const char *error; /* the last error, a static string or `peer`; NULL: none */
-	char peer[SOCKET_PEER_LINE]; /* another user who owns the server */
+	char peer[SOCKET_PEER_LINE]; /* why connecting failed */
 	char *bytes; /* received and not parsed */
 	size_t first, count, size; /* range of them in `bytes`; allocated size */
 	size_t scanned; /* bytes already searched for an end of line */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define USERS_MAX 16
@@ -135,4 +137,28 @@ const char *socket_peer_fault(int fd, const char *path, char fault[SOCKET_PEER_L
 		used += snprintf(fault + used, (size_t)(SOCKET_PEER_LINE - used), "%s %u",
 				 i > 0 ? "," : "", (unsigned)walk.users[i]);
 	return fault;
+}
+
+int socket_peer_connect(const char *path, unsigned timeout_s, char fault[SOCKET_PEER_LINE]) {
+	struct timeval timeout = {.tv_sec = timeout_s};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = -1, error = ENAMETOOLONG;
+
+	if (strlen(path) < sizeof(address.sun_path)) {
+		strcpy(address.sun_path, path);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		error = 0;
+		if (fd < 0 ||
+		    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) != 0 ||
+		    connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+			error = errno;
+	}
+	if (error == 0 && socket_peer_fault(fd, path, fault) == NULL)
+		return fd;
+	if (error != 0)
+		snprintf(fault, SOCKET_PEER_LINE, "%s", strerror(error));
+	if (fd >= 0)
+		close(fd);
+	errno = error != 0 ? error : EPERM;
+	return -1;
 }

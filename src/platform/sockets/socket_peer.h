@@ -11,3 +11,11 @@
  * `fault` with the found and allowed users.
  */
 const char *socket_peer_fault(int fd, const char *path, char fault[SOCKET_PEER_LINE]);
+
+/*
+ * Connects to the stream socket `path`, but only to an allowed peer. The connection, and each send(), fails after
+ * `timeout_s` seconds (0: never) if the server accepts nothing. Returns the descriptor, which the caller closes.
+ * Otherwise returns -1, with the cause in `fault` and in errno: EPERM for another user's server, ENOENT or
+ * ECONNREFUSED if no server listens.
+ */
+int socket_peer_connect(const char *path, unsigned timeout_s, char fault[SOCKET_PEER_LINE]);

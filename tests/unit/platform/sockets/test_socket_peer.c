@@ -5,6 +5,7 @@
 #include "root_kit.h"
 #include "test_main.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -66,9 +67,9 @@ static pid_t child_start(bool (*action)(int argument), int argument) {
 			pause();
 		_exit(1);
 	}
+	close(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
-	close(ready[1]);
 	return child;
 }
 
@@ -313,6 +314,59 @@ TEST(sockets_below_folders_and_links_of_other_users) {
 		if (!allowed && peers[i].fault[0] != '\0')
 			assert_string_equal(fault, peers[i].fault);
 	}
+}
+
+/* Whether connecting fails with `error`. */
+static bool fails(const char *name, unsigned timeout_s, int error) {
+	fault[0] = '\0';
+	return socket_peer_connect(name, timeout_s, fault) == -1 && errno == error &&
+	       strcmp(fault, strerror(error)) == 0;
+}
+
+TEST(failed_connections_have_causes) {
+	char long_path[200];
+	int fd;
+
+	memset(long_path, 'a', sizeof(long_path));
+	long_path[sizeof(long_path) - 1] = '\0';
+	assert_true(fails(long_path, 0, ENAMETOOLONG));
+	unlink(path);
+	assert_true(fails(path, 0, ENOENT));
+	fd = bind_socket(path, SOCK_STREAM, false);
+	assert_true(fails(path, 0, ECONNREFUSED));
+	close(fd);
+}
+
+TEST(connecting_to_a_full_listener_has_a_timeout) {
+	int server, clients[8], count = 0;
+
+	unlink(path);
+	server = bind_socket(path, SOCK_STREAM, true);
+	while (count < 8 && (clients[count] = socket_peer_connect(path, 1, fault)) >= 0)
+		count++;
+	assert_in_range(count, 1, 7);
+	assert_true(errno == EAGAIN);
+	while (count > 0)
+		close(clients[--count]);
+	close(server);
+}
+
+static bool listens_at_path(int user) {
+	listener = bind_socket(path, SOCK_STREAM, false);
+	return chmod(path, 0777) == 0 && listens_as(user);
+}
+
+TEST(other_users_server_is_left_at_once) {
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	unlink(path);
+	child = child_start(listens_at_path, OTHER_USER);
+	assert_int_equal(socket_peer_connect(path, 0, fault), -1);
+	assert_int_equal(errno, EPERM);
+	assert_string_equal(fault, "served by user 54321, allowed: user 0");
+	child_end(child);
 }
 
 ALL_TESTS(set_up, root_remove)
