@@ -15,7 +15,8 @@ from pathlib import Path
 from patience import TIMEOUT, within
 from vcmts.paths import CHECKOUT
 
-PROGRAM = CHECKOUT / "devtools" / "booted-root"
+DEVTOOLS = CHECKOUT / "devtools"
+PROGRAM = DEVTOOLS / "booted-root"
 BASE = Path(os.environ.get("VCMTS_BASE", ""))
 ROOTS = os.environ.get("VCMTS_ROOTS")  # folder of the roots; default: that of tempfile
 PACKAGES = Path(os.environ.get("VCMTS_PACKAGES", ""))
@@ -135,19 +136,6 @@ def booted(base: Path) -> Iterator[Root]:
         control("remove", folder)
 
 
-# Makes packages with the same files and a higher version.
-NEXT_VERSION = """
-mkdir /packages/next
-for package in /packages/*.deb; do
-    dpkg-deb --raw-extract "$package" /packages/tree
-    sed -i -E 's/^(Version: .+)/\\1+next/; s/(vcmts \\(= [^)]+)/\\1+next/' \
-        /packages/tree/DEBIAN/control
-    dpkg-deb --build -z1 --root-owner-group /packages/tree /packages/next >/dev/null
-    rm -r /packages/tree
-done
-"""
-
-
 # Neither waits for the disk, nor lists manual pages. An operator's dpkg does both, for minutes.
 FAST = """
 echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/fast
@@ -158,11 +146,12 @@ rm -f /var/lib/man-db/auto-update
 def copy_packages(root: Root) -> None:
     """Copies the packages to /packages, and makes a next version of them in /packages/next."""
     folder = Path(f"/proc/{control('pid', root.folder)}/root/packages")
-    folder.mkdir()
+    (folder / "next").mkdir(parents=True)
     for name in ("vcmts", "vcmts-traffic"):
         (file,) = PACKAGES.glob(f"{name}_*.deb")
         shutil.copy(file, folder)
-    root.sh(FAST + NEXT_VERSION)
+        subprocess.run((DEVTOOLS / "deb-next", file, folder / "next"), check=True)
+    root.sh(FAST)
 
 
 def configure(root: Root, options: str = "") -> None:
