@@ -85,7 +85,8 @@ def test_handler_stores_the_memory_of_other_programs(root: Root, handled: Path) 
     start = time.time()
     secret = "f00dfeedf00dfeedf00dfeedf00dfeed"
     script = f"import os; key = bytes.fromhex('{secret[:16]}' * 2); os.abort()"
-    root.call("python3", "-c", script)
+    # The handler of systemd 257 stores nothing above the limit, unlike that of 252.
+    root.call("sh", "-c", 'ulimit -c unlimited && exec python3 -c "$1"', "sh", script)
     root.wait(lambda: "python3" in root.call("coredumpctl", "--no-legend").stdout, "a stored dump")
     assert handled.exists()
     root.wait(
