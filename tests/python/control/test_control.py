@@ -2,9 +2,11 @@
 """Tests `vcmts control` with a simulated service: a thread that serves a Unix socket."""
 
 import argparse
+import io
 import json
 import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from vcmts import cli
-from vcmts.control import command, metrics, show, sockets
+from vcmts.control import client, command, metrics, show, sockets
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import MistakeError
 from vcmts.top import source
@@ -79,6 +81,16 @@ def serve(listener: socket.socket, received: list[Any]) -> None:
 
 
 @pytest.fixture
+def silent(tmp_path: Path) -> Iterator[tuple[Path, socket.socket]]:
+    """A control socket whose server answers nothing by itself."""
+    path = tmp_path / "control.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield path, listener
+
+
+@pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[Path, list[Any]]]:
     """A control socket, and the requests that it received."""
     path, received = tmp_path / "control.sock", list[Any]()
@@ -104,6 +116,33 @@ def test_calls_get_their_results(service: tuple[Path, list[Any]]) -> None:
         "params": {"a": 1, "b": [2]},
         "id": 1,
     }
+
+
+def test_waiting_is_reported(
+    silent: tuple[Path, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server answers when the user was informed. Waiting for events is not reported."""
+    path, listener = silent
+    monkeypatch.setattr(client, "WAIT_S", 0.01)
+    with client.connected(path) as waiting, listener.accept()[0] as connection:
+
+        class Terminal(io.StringIO):
+            def write(self, text: str) -> int:
+                if self.tell() == 0:
+                    connection.sendall(b'{"id": 1, "result": {"a": 1}}\n')
+                return super().write(text)
+
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert waiting.call("echo") == {"a": 1}
+        report = terminal.getvalue()
+        assert report.startswith(f"vcmts: {path}: no answer for 0.01 s, waiting\n")
+        event = b'{"method": "event", "params": {"b": 2}}\n'
+        timer = threading.Timer(0.1, connection.sendall, [event])
+        timer.start()
+        assert next(waiting.events()) == {"b": 2}
+        timer.join()
+        assert terminal.getvalue() == report
 
 
 def test_error_has_code_and_message(service: tuple[Path, list[Any]]) -> None:

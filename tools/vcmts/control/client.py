@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError, RefusalError
 
 PIECE = 65536
+WAIT_S = 10.0  # after this time without an answer, a user is informed
 # Error codes that do not depend on the server's state: unknown method, invalid parameters.
 WRONG_PARAMS = (-32601, -32602)
 
@@ -92,6 +94,7 @@ class Client:
     def events(self) -> Iterator[Json]:
         """Yields the params of each event after events.subscribe. Raises ClosedError when vcmtsd
         ends the connection."""
+        self._socket.settimeout(None)
         while True:
             if self._events:
                 yield self._events.popleft()
@@ -120,9 +123,15 @@ class Client:
 
 
 def connected(path: Path) -> Client:
-    """Connects. Raises MistakeError if there is no server, or an untrusted one."""
+    """Connects. Prints a line for each WAIT_S without an answer. Raises MistakeError if there is no
+    server, or an untrusted one."""
+
+    def report_wait() -> bool:
+        print(f"vcmts: {path}: no answer for {WAIT_S:g} s, waiting", file=sys.stderr)
+        return True
+
     try:
-        return Client(path)
+        return Client(path, WAIT_S, report_wait)
     except OSError as error:
         raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
 
