@@ -148,7 +148,7 @@ def test_profile_on_full_disk(tmp_path: Path) -> None:
         f"echo $?; ls {tmp_path}"
     )
     done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", script],
+        [CHECKOUT / "devtools/with-root-mount", "unshare", "-m", "sh", "-c", script],
         env=environment(),
         capture_output=True,
         text=True,

@@ -13,13 +13,14 @@ from vcmts.paths import CHECKOUT, program
 
 FILE = "/etc/vcmts/vcmts.yaml"
 UID = 64321
+UNSHARE = (CHECKOUT / "devtools/with-root-mount", "unshare", "--mount")
 # Runs in a mount namespace of its own, where the folder $1 is /etc.
 IN_OTHER_ETC = 'mount --bind "$1" /etc && shift && exec "$@"'
 WARNING = f"{FILE}: warning: the service cannot read it, as it runs as user vcmts: run "
 
 
 def can_mount() -> bool:
-    tried = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    tried = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
     return os.geteuid() == 0 and subprocess.run(tried, check=False).returncode == 0
 
 
@@ -38,7 +39,7 @@ def etc(tmp_path: Path) -> Path:
 
 
 def run(etc: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
-    outer = ["unshare", "--mount", "sh", "-c", IN_OTHER_ETC, "sh", etc, *command]
+    outer = [*UNSHARE, "sh", "-c", IN_OTHER_ETC, "sh", etc, *command]
     return subprocess.run(outer, capture_output=True, text=True, check=False)
 
 
@@ -63,6 +64,9 @@ def test_readable_file_is_not_reported(etc: Path) -> None:
     assert check(etc)[1].startswith(WARNING)  # its group has no permission
     config.chmod(0o640)
     assert check(etc) == (0, "")
+    (etc / "group").write_text(f"root:x:0:\nvcmts:x:{UID}:\nmore:x:{UID + 1}:vcmts\n")
+    os.chown(config, 0, UID + 1)
+    assert check(etc) == (0, "")  # a further group of the user
     (etc / "vcmts").chmod(0o700)
     assert check(etc)[1].startswith(WARNING)
     (etc / "passwd").write_text("root:x:0:0::/:/bin/sh\n")
