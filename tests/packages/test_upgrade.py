@@ -73,11 +73,15 @@ def test_masked_service_stays_masked(root: Root) -> None:
 
 
 def test_removed_and_installed_service_serves(root: Root) -> None:
-    """apt remove keeps the configuration: a new installation serves with it."""
+    """apt remove keeps the configuration: a new installation serves with it. A later upgrade of a
+    stopped service starts nothing."""
     root.run("apt-get", "remove", "--yes", "vcmts")
     assert root.get("ActiveState") == "inactive"
     install(root)
     root.wait_until_served()
+    root.run("systemctl", "stop", SERVICE)
+    upgrade(root)
+    assert root.get("ActiveState") == "inactive"
 
 
 def test_downgrade_keeps_the_process(root: Root) -> None:

@@ -2,6 +2,7 @@
 """`vcmtsd reload`, which `systemctl reload` runs: it waits and reports a refused reload."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,18 @@ def test_reload_signals_process_without_socket(folder: Path) -> None:
         assert server.stop().status == 0
     done = reload(path)  # no process serves it
     assert done.status == 2
+
+
+def test_reload_signals_nobody_if_the_socket_is_at_fault(folder: Path) -> None:
+    """A socket that cannot be reached may have a server, whose configuration would be another."""
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        done = reload(folder / ("a" * 120), "--signal", str(process.pid))
+        assert done.status == 2 and done.stderr.endswith(": File name too long\n")
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1x", "", "99999999999"])
