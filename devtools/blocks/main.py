@@ -20,6 +20,7 @@ from blocks.terminal import CTRL_C, Session, Shown
 
 LIMIT_S = 600  # per command
 READY_S = 60  # until a server answers
+ATTEMPTS = 3  # at a run, if the machine was too busy for it
 
 
 def make_targets() -> list[Command]:
@@ -49,6 +50,14 @@ def list_errors(set_up: Settings, texts: dict[str, str], named: list[Command]) -
             found += [f"{page}: not run: {line}" for line in pages.unrun_commands(text)]
     ci = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
     return found + settings.command_errors(set_up, named, ci)
+
+
+def was_kept_from_its_core(shown: Shown) -> bool:
+    """Whether a run failed, and its verdict names other processes on its cores."""
+    words = " ".join(shown.text.split())
+    return (
+        shown.status == 1 and re.search(r"FAIL: .* while the system used a core", words) is not None
+    )
 
 
 class Walk:
@@ -90,18 +99,24 @@ class Walk:
             print("\n".join(shown.lines()[-30:]), flush=True)
         self.failed += [f"{command.page}: {command.text}: {text}" for text in defects]
 
-    def run(self, command: Command, folder: Path) -> None:
+    def attempt(self, command: Command, folder: Path) -> Shown:
         entry = self.settings.commands.get(command.text, {})
-        place = CHECKOUT if command.text.startswith("make ") else folder
-        begin = time.monotonic()
-        shown = terminal.run(
+        return terminal.run(
             self.words_of(command),
-            place,
+            CHECKOUT if command.text.startswith("make ") else folder,
             self.environment,
             LIMIT_S,
             entry.get("keys", ""),
             entry.get("keys_after_s", 0.0),
         )
+
+    def run(self, command: Command, folder: Path) -> None:
+        begin = time.monotonic()
+        for _ in range(ATTEMPTS):
+            shown = self.attempt(command, folder)
+            if not was_kept_from_its_core(shown):
+                break
+            print(f"again, as the machine was busy: {command.text}", flush=True)
         self.check(command, shown, time.monotonic() - begin)
 
     @contextmanager

@@ -133,6 +133,25 @@ def test_defects_of_outputs(
     assert all(text.startswith(start) for text, start in zip(found, defects, strict=True))
 
 
+VERDICT = "FAIL: 7 lost, only 1 of 2 Gbps sent downstream while the system\n  used a core"
+
+
+@pytest.mark.parametrize(
+    ("text", "fails", "runs"),
+    [(VERDICT, 1, 2), (VERDICT, 9, main.ATTEMPTS), ("FAIL: 7 lost", 1, 1), ("PASS", 0, 1)],
+)
+def test_run_on_a_busy_machine_is_repeated(
+    text: str, fails: int, runs: int, tmp_path: Path
+) -> None:
+    """The run fails so many times, and then passes."""
+    (tmp_path / "verdict").write_text(text)
+    command = f"cat verdict; echo >>runs; test $(wc -l <runs) -gt {fails}"
+    walk = main.Walk(settings.Settings({}, {}), "C")
+    walk.run(Command("page", "sh", command), tmp_path)
+    assert (tmp_path / "runs").read_text() == "\n" * runs
+    assert bool(walk.failed) == (fails >= runs)
+
+
 def test_server_runs_beside_the_next_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
