@@ -50,7 +50,7 @@ def unprivileged(folder: Path, **changes: Any) -> Path:
 
 def pods_of(path: Path) -> list[dict[str, Any]]:
     """The pods that a release would create, and that of its test."""
-    text = helm("template", RELEASE, CHART, "-f", path)
+    text = helm("template", RELEASE, CHART, "--kube-version", "1.34", "-f", path)
     found = []
     for one in filter(None, yaml.safe_load_all(text)):
         if one["kind"] == "StatefulSet":

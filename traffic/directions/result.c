@@ -115,8 +115,10 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 static uint64_t downstream_unexpected(const struct traffic_result *r) {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < UNEXPECTEDS; i++)
-		sum += i == UNEXPECTED_EARLIER || i == UNEXPECTED_TOO_OLD ? 0 : r->unexpected[i];
+	for (int i = 0; i < UNEXPECTEDS; i++) {
+		if (i != UNEXPECTED_EARLIER && i != UNEXPECTED_TOO_OLD && i != UNEXPECTED_LINK)
+			sum += r->unexpected[i];
+	}
 	return sum;
 }
 
@@ -125,7 +127,8 @@ static uint64_t upstream_unexpected(const struct uplink_result *r) {
 	uint64_t predicted = r->impaired ? r->expected.foreign : 0, sum = 0;
 
 	for (int i = 0; i < UPLINK_UNEXPECTEDS; i++) {
-		if (i != UPLINK_UNEXPECTED_EARLIER && i != UPLINK_UNEXPECTED_TOO_OLD)
+		if (i != UPLINK_UNEXPECTED_EARLIER && i != UPLINK_UNEXPECTED_TOO_OLD &&
+		    i != UPLINK_UNEXPECTED_LINK)
 			sum += r->unexpected[i];
 	}
 	return sum > predicted ? sum - predicted : 0;

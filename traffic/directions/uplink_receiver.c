@@ -7,6 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
+#include "core/link_frame.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -124,7 +125,12 @@ static void network_unexpected(struct uplink_receiver *r, enum uplink_unexpected
 static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t *frame,
 			  size_t size) {
 	switch (verdict) {
-	case FOREIGN: network_unexpected(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
+	case FOREIGN:
+		if (link_frame_is(frame, size))
+			r->unexpected[UPLINK_UNEXPECTED_LINK]++;
+		else
+			network_unexpected(r, UPLINK_UNEXPECTED_FOREIGN, frame, size);
+		break;
 	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
 	case OTHER_GROUP: network_unexpected(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
 	default:

@@ -10,6 +10,7 @@
 #include <rte_jhash.h>
 #include <rte_prefetch.h>
 
+#include "core/link_frame.h"
 #include "groups/shared_port_side.h"
 
 #define FEWEST_KEYS 8 /* minimum capacity of the hash table */
@@ -128,8 +129,14 @@ static void burst_receive(struct shared_port *s, struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++) {
 		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_remove(b->frames[i]) : 0;
 		b->groups[i] = s->by_vlan[b->vlans[i]];
-		if (b->groups[i] == SHARED_PORT_UNMATCHED)
+		if (b->groups[i] >= 0)
+			continue;
+		if (link_frame_is_mbuf(b->frames[i])) {
+			b->groups[i] = SHARED_PORT_LINK;
+			s->unmatched.unexpected[UNEXPECTED_LINK]++;
+		} else if (b->groups[i] == SHARED_PORT_UNMATCHED) {
 			s->unmatched.unexpected[UNEXPECTED_NO_GROUP]++;
+		}
 	}
 }
 
@@ -221,7 +228,8 @@ static void burst_distribute(struct shared_port *s, const struct burst *b) {
 		}
 		s->unmatched.frames++;
 		s->unmatched.bytes += rte_pktmbuf_pkt_len(b->frames[i]);
-		evidence_add_mbuf(s->evidence, s->side->evidence, "no_group", b->frames[i]);
+		if (b->groups[i] == SHARED_PORT_UNMATCHED)
+			evidence_add_mbuf(s->evidence, s->side->evidence, "no_group", b->frames[i]);
 		rte_pktmbuf_free(b->frames[i]);
 	}
 }

@@ -25,6 +25,7 @@
 /* Instead of the index of a group: */
 #define SHARED_PORT_UNMATCHED (-1)
 #define SHARED_PORT_SEVERAL (-2) /* several groups have the VLAN */
+#define SHARED_PORT_LINK (-3) /* a frame of the link's protocols, of no group */
 
 struct shared_port_side;
 

@@ -182,7 +182,9 @@ static void unmatched_add(struct totals *t, const struct groups *g) {
 
 		if (s->side == &shared_port_network) {
 			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] +=
-				s->unmatched.frames;
+				s->unmatched.unexpected[UNEXPECTED_NO_GROUP];
+			t->all_upstream.unexpected[UPLINK_UNEXPECTED_LINK] +=
+				s->unmatched.unexpected[UNEXPECTED_LINK];
 			continue;
 		}
 		down->depi_frames += s->unmatched.frames;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/link_frame.h"
 #include "qos/meters.h"
 #include "rphy/chain.h"
 #include "rphy/outer_header.h"
@@ -151,6 +152,10 @@ static bool l2tp_good(struct receiver *r, struct depi *d) {
 	case L2TP_RUNT:
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
+	}
+	if (link_frame_is(d->frame, d->size)) {
+		r->account->unexpected[UNEXPECTED_LINK]++;
+		return false;
 	}
 	return depi_unexpected(r, UNEXPECTED_NOT_DEPI, d->m);
 }

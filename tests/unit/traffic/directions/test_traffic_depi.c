@@ -249,4 +249,17 @@ TEST(each_fault_is_counted_and_loses_one_packet) {
 	}
 }
 
+TEST(frames_of_the_links_protocols_are_no_fault) {
+	static const uint8_t lldp[60] = {1, 0x80, 0xc2, [5] = 14, [12] = 0x88, [13] = 0xcc};
+	struct traffic_result r;
+
+	start("84");
+	rig_send_depi(&rig, lldp, sizeof(lldp));
+	for (unsigned i = 0; i < bonded_count; i++)
+		send_whole(bonded[i]);
+	r = finish(0, 0, 0);
+	assert_int_equal(r.unexpected[UNEXPECTED_LINK], 1);
+	assert_int_equal(traffic_unexpected(&r, NULL), 0);
+}
+
 ALL_TESTS(rig_open, rig_close)

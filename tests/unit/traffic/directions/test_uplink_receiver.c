@@ -227,11 +227,13 @@ TEST(packet_older_than_window_is_not_proven) {
 
 TEST(foreign_frames_are_unexpected) {
 	static const struct frame foreign[] = {
-		{60, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
 		{60, {0}},
-		/* a router solicitation */
-		{70, {0x33, 0x33, 0,	0, 0, 2, 2, 0,	0,  0,	 0,    1,
+		/* ARP to one station, then neighbour discovery: to one station, from a global address */
+		{60, {2, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
+		{70, {0x32, 0x33, 0,	0, 0, 2, 2, 0,	0,  0,	 0,    1,
 		      0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 58, 255, 0xfe, 0x80}},
+		{70, {0x33, 0x33, 0,	0, 0, 2, 2, 0,	0,  0,	 0,    1,
+		      0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 58, 255, 0x20, 0x01}},
 		/* IPv4 that ends before the frame's padding */
 		{64,
 		 {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17}},
@@ -243,6 +245,28 @@ TEST(foreign_frames_are_unexpected) {
 	assert_counts(0, 0, ARRAY_COUNT(foreign));
 	assert_int_equal(evidence_count(evidence), ARRAY_COUNT(foreign));
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(foreign));
+}
+
+TEST(frames_of_the_links_protocols_are_no_fault) {
+	static const struct frame own[] = {
+		{60, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
+		{60, {1, 0x80, 0xc2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 39, 0x42, 0x42, 3}}, /* STP */
+		{60, {1, 0x80, 0xc2, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 9}}, /* LACP */
+		{200, {1, 0x80, 0xc2, 0, 0, 14, 2, 0, 0, 0, 0, 1, 0x88, 0xcc}}, /* LLDP */
+		{60,
+		 {1, 0, 0x5e, 0, 0, 22, 2, 0, 0, 0, 0, 1, 8, 0, 0x46, 0, 0, 40, 0, 0, 0, 0, 1, 2}},
+		/* a router solicitation, and a report of listeners from the unspecified address */
+		{70, {0x33, 0x33, 0,	0, 0, 2, 2, 0,	0,  0,	 0,    1,
+		      0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 58, 255, 0xfe, 0x80}},
+		{90, {0x33, 0x33, 0,	0, 0, 22, 2, 0,	 0, 0, 0,	 1,
+		      0x86, 0xdd, 0x60, 0, 0, 0,  0, 36, 0, 1, [54] = 58}},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(own); i++)
+		process(&own[i]);
+	assert_int_equal(evidence_count(evidence), 0);
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_LINK], ARRAY_COUNT(own));
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], 0);
 }
 
 TEST(packets_of_earlier_run_are_unexpected) {

@@ -12,13 +12,20 @@
 
 TEST(unmatched_frames_are_counted) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
+	static const uint8_t broadcast_arp[60] = {0xff, 0xff, 0xff,	   0xff,
+						  0xff, 0xff, [12] = 0x08, [13] = 0x06};
 	struct traffic_result *all;
+	struct uplink_result *up;
 	uint8_t depi[RIG_MTU + 14];
 	struct totals *totals;
 	size_t size;
 
-	two_create((struct two_plan){0});
+	two_create((struct two_plan){.upstream = true});
 	size = rig_build_depi(&two.rigs[0], 0, NULL, 0, depi);
+	two_send(rig.rphy[1], broadcast_arp, sizeof(arp), 0);
+	two_send(rig.rphy[1], broadcast_arp, sizeof(arp), 99);
+	two_send(rig.network[1], broadcast_arp, sizeof(arp), 0);
+	two_send(rig.network[1], arp, sizeof(arp), 0);
 	two_send(rig.rphy[1], arp, sizeof(arp), 0);
 	two_send(rig.rphy[1], depi, size, 99); /* a VLAN of no group */
 	totals = rig_totals(&two.groups);
@@ -27,7 +34,12 @@ TEST(unmatched_frames_are_counted) {
 	assert_int_equal(traffic_unexpected(all, NULL), 2);
 	assert_int_equal(all->unexpected[UNEXPECTED_NOT_DEPI], 1);
 	assert_int_equal(all->unexpected[UNEXPECTED_NO_GROUP], 1);
-	assert_int_equal(all->depi_frames, 2);
+	assert_int_equal(all->unexpected[UNEXPECTED_LINK], 2);
+	assert_int_equal(all->depi_frames, 4);
+	up = &totals->all_upstream;
+	assert_int_equal(traffic_unexpected(NULL, up), 1);
+	assert_int_equal(up->unexpected[UPLINK_UNEXPECTED_NO_GROUP], 1);
+	assert_int_equal(up->unexpected[UPLINK_UNEXPECTED_LINK], 1);
 	totals_free(totals);
 	depi[34 + 1] ^= 0x80; /* session */
 	two_send(rig.rphy[1], depi, size, 0);
