@@ -112,9 +112,7 @@ void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
 }
 
 void receiver_free(struct receiver *r) {
-	if (r == NULL)
-		return;
-	for (unsigned i = 0; i < SESSION_SLOTS; i++)
+	for (unsigned i = 0; r != NULL && i < SESSION_SLOTS; i++)
 		session_close(&r->sessions[i]);
 	free(r);
 }
@@ -132,10 +130,11 @@ struct depi {
 	struct psp psp;
 };
 
-/* Counts an unexpected frame and keeps it as evidence. */
+/* Counts an unexpected frame and keeps it as evidence, unless it is no fault. */
 static bool depi_unexpected(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
 	r->account->unexpected[why]++;
-	evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
+	if (why != UNEXPECTED_LINK)
+		evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
 	return false;
 }
 
@@ -153,11 +152,8 @@ static bool l2tp_good(struct receiver *r, struct depi *d) {
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
 	}
-	if (link_frame_is(d->frame, d->size)) {
-		r->account->unexpected[UNEXPECTED_LINK]++;
-		return false;
-	}
-	return depi_unexpected(r, UNEXPECTED_NOT_DEPI, d->m);
+	return depi_unexpected(
+		r, link_frame_is(d->frame, d->size) ? UNEXPECTED_LINK : UNEXPECTED_NOT_DEPI, d->m);
 }
 
 static void open_drop(struct receiver *r, struct psp_stream *l) {

@@ -20,7 +20,7 @@ WARNING = f"{FILE}: warning: the service cannot read it, as it runs as user vcmt
 
 
 def can_mount() -> bool:
-    tried = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
+    tried: tuple[str | Path, ...] = (*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt")
     return os.geteuid() == 0 and subprocess.run(tried, check=False).returncode == 0
 
 

@@ -66,7 +66,7 @@ def test_reload_signals_process_without_socket(folder: Path) -> None:
     assert done.status == 2
 
 
-def test_reload_signals_nobody_if_the_socket_is_at_fault(folder: Path) -> None:
+def test_reload_sends_no_signal_if_the_socket_is_at_fault(folder: Path) -> None:
     """A socket that cannot be reached may have a server, whose configuration would be another."""
     process = subprocess.Popen(["sleep", "60"])
     try:
