@@ -285,6 +285,13 @@ def drops_by_reason(line: str) -> dict[str, int]:
     }
 
 
+def has_drained(log: str) -> bool:
+    """Whether a pod's log says that everything complete was sent before its end."""
+    return (
+        re.search(r"drained: (nothing is|only \d+ incomplete packets are) pending", log) is not None
+    )
+
+
 def huge_pages_free() -> int:
     text = Path("/proc/meminfo").read_text(encoding="utf-8")
     return int(re.findall(r"HugePages_Free:\s+(\d+)", text)[0])

@@ -18,6 +18,7 @@ from k8s.lab import (
     check_proven,
     drops_by_reason,
     final_counters,
+    has_drained,
     helm,
     huge_pages_free,
     is_ready,
@@ -139,9 +140,9 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
         until(lambda: is_ready() and pod()["metadata"]["uid"] != before, "the new pod")
         summary = run.summary()
     record("a pod is restarted by helm upgrade", summary)
-    lines = (folder / "old.log").read_text().splitlines()
-    assert any("drained: nothing is pending" in line for line in lines), lines
-    ends = [line for line in lines if "stream: received" in line]
+    log_text = (folder / "old.log").read_text()
+    assert has_drained(log_text), log_text[-2000:]
+    ends = [line for line in log_text.splitlines() if "stream: received" in line]
     counters = final_counters(ends)
     assert len(counters) == 2 * len(GROUPS)
     for number, counts in enumerate(counters):

@@ -2,11 +2,15 @@
 """The unit on a machine that is not perfect: crashes, mistakes, addresses that come late."""
 
 import re
+import sys
 
 import pytest
 
 from packages.booted import CONFIG, PROFILE, SERVICE, Root, configure, install_traffic
 from vcmts.paths import CHECKOUT
+
+sys.path.insert(0, str(CHECKOUT / "devtools"))
+from blocks import operating
 
 METRICS = """
 import sys, urllib.request
@@ -37,11 +41,12 @@ def test_traffic_through_the_service(root: Root) -> None:
     options = root.sh("sed -n 's/^VCMTS_OPTIONS=//p' /etc/vcmts/vcmtsd.env").strip('"')
     devices = re.sub("role=server", "role=client", options.split(" --idle")[0])
     install_traffic(root)
-    output = root.run(
+    done = root.call(
         *("vcmts-traffic", "--config", CONFIG, "--rate", "20Mbps", "--upstream-rate", "5Mbps"),
         *("--duration", "2s", "--core", "0", *devices.split()),
     )
-    assert "PASS" in output or "lost" in output
+    # Other processes on its core may have cost packets.
+    assert done.returncode == 0 or operating.excused(done.stdout), done.stdout
 
 
 def test_comes_back_after_six_kills(root: Root) -> None:
