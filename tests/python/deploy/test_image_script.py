@@ -19,7 +19,7 @@ def checkout(tmp_path: Path) -> Path:
     """A committed checkout with devtools/image."""
     folder = tmp_path / "checkout"
     (folder / "devtools").mkdir(parents=True)
-    for script in ("image", "revision"):
+    for script in ("copy-checkout", "image", "revision"):
         shutil.copy(CHECKOUT / "devtools" / script, folder / "devtools")
     shutil.copy(CHECKOUT / "meson.build", folder)
     (folder / ".gitignore").write_text("build*/\narguments\n")
