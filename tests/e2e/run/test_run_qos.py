@@ -15,7 +15,7 @@ QOS = Path(__file__).with_name("qos.yaml")
 @pytest.mark.run
 def test_rates_priorities_and_weights_are_checked(folder: Path) -> None:
     path = folder / "summary.json"
-    options = ("--config", str(QOS), "--rate", "40Mbps", "--duration", "3s", "--json", str(path))
+    options = ("--config", str(QOS), "--rate", "40Mbps", "--duration", "4s", "--json", str(path))
     done = run_tool(folder, "run", *options)
     summary = json.loads(path.read_text())
     down = summary["downstream"]
