@@ -2,10 +2,12 @@
 /* Recognizes frames of a link's own protocols, which switches and kernels send on any link. */
 #pragma once
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 
 #include "wire/bytes.h"
@@ -14,11 +16,6 @@
 #define LINK_FRAME_HEADERS (ETHERNET_HEADER + IPV6_HEADER + 1)
 #define LINK_FRAME_LENGTHS \
 	0x0600 /* lower types are lengths of LLC frames, such as of spanning tree */
-#define LINK_FRAME_SLOW 0x8809 /* LACP */
-#define LINK_FRAME_LLDP 0x88cc
-#define LINK_FRAME_HOP_BY_HOP 0
-#define LINK_FRAME_IGMP 2
-#define LINK_FRAME_ICMPV6 58
 
 /* Whether IPv6 is neighbour discovery (RFC 4861) or a report of multicast listeners (RFC 3810): ICMPv6 from a
  * link-local or the unspecified address. */
@@ -29,8 +26,8 @@ static inline bool link_frame_is_icmpv6(const uint8_t *ip, size_t size) {
 	if (size < IPV6_HEADER + 1 || (memcmp(source, unspecified, sizeof(unspecified)) != 0 &&
 				       (source[0] != 0xfe || (source[1] & 0xc0) != 0x80)))
 		return false;
-	return ip[6] == LINK_FRAME_ICMPV6 ||
-	       (ip[6] == LINK_FRAME_HOP_BY_HOP && ip[IPV6_HEADER] == LINK_FRAME_ICMPV6);
+	return ip[6] == IP_PROTOCOL_ICMPV6 ||
+	       (ip[6] == IPPROTO_HOPOPTS && ip[IPV6_HEADER] == IP_PROTOCOL_ICMPV6);
 }
 
 /* Whether a frame without VLAN tag, of at least its first LINK_FRAME_HEADERS bytes, is multicast or broadcast of
@@ -43,11 +40,11 @@ static inline bool link_frame_is(const uint8_t *frame, size_t size) {
 	type = load_be16(frame + ETHERNET_HEADER - 2);
 	switch (type) {
 	case ETHERTYPE_ARP:
-	case LINK_FRAME_LLDP:
-	case LINK_FRAME_SLOW: return true;
+	case RTE_ETHER_TYPE_LLDP:
+	case RTE_ETHER_TYPE_SLOW: return true; /* slow: LACP */
 	case ETHERTYPE_IPV4:
 		return size >= ETHERNET_HEADER + IPV4_HEADER &&
-		       frame[ETHERNET_HEADER + 9] == LINK_FRAME_IGMP;
+		       frame[ETHERNET_HEADER + 9] == IPPROTO_IGMP;
 	case ETHERTYPE_IPV6:
 		return link_frame_is_icmpv6(frame + ETHERNET_HEADER, size - ETHERNET_HEADER);
 	default: return type < LINK_FRAME_LENGTHS;

@@ -98,21 +98,20 @@ void receiver_keep_unknown(struct receiver *r, bool keep) {
 static void session_close(struct session *s) {
 	for (unsigned i = 0; i < PSP_STREAMS; i++)
 		rte_pktmbuf_free(s->streams[i].open);
+	memset(s->streams, 0, sizeof(s->streams));
 }
 
 void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
 	r->wants = wants;
 	r->wants_ctx = ctx;
-	for (unsigned i = 0; i < SESSION_SLOTS; i++) {
-		struct session *s = &r->sessions[i];
-
-		session_close(s);
-		memset(s->streams, 0, sizeof(s->streams));
-	}
+	for (unsigned i = 0; i < SESSION_SLOTS; i++)
+		session_close(&r->sessions[i]);
 }
 
 void receiver_free(struct receiver *r) {
-	for (unsigned i = 0; r != NULL && i < SESSION_SLOTS; i++)
+	if (r == NULL)
+		return;
+	for (unsigned i = 0; i < SESSION_SLOTS; i++)
 		session_close(&r->sessions[i]);
 	free(r);
 }
