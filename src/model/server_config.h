@@ -45,6 +45,7 @@ struct power_config {
 	enum idle_kind idle;
 	uint32_t empty_rounds; /* in a row before the first pause */
 	uint64_t longest_pause; /* ns */
+	uint64_t coalesce; /* ns from the start of a round with few packets to the next; 0: none */
 	enum power_policy policy;
 	enum power_driver driver;
 	uint64_t latency; /* ns that the governor may add to the latency */

@@ -251,7 +251,7 @@ static void remove_departures(struct reconfiguration *r, const bool added[SERVER
 
 static bool idle_differs(const struct power_config *a, const struct power_config *b) {
 	return a->idle != b->idle || a->empty_rounds != b->empty_rounds ||
-	       a->longest_pause != b->longest_pause;
+	       a->longest_pause != b->longest_pause || a->coalesce != b->coalesce;
 }
 
 /* The command line overrides the file, as at the start. A reload discards power settings that

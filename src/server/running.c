@@ -124,6 +124,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 	struct idle_config c = {
 		.empty_rounds = power->empty_rounds,
 		.longest = power->longest_pause,
+		.coalesce = power->coalesce,
 		.tsc_hz = rte_get_tsc_hz(),
 	};
 	bool supported = power->idle == IDLE_AUTO || idle_supported(power->idle);
@@ -140,6 +141,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 	s->power.idle = power->idle;
 	s->power.empty_rounds = power->empty_rounds;
 	s->power.longest_pause = power->longest_pause;
+	s->power.coalesce = power->coalesce;
 	s->umwait = (struct umwait_limit){0};
 	if (cpu_has_waitpkg())
 		umwait_limit_read(NULL, &s->umwait);

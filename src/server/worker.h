@@ -61,6 +61,10 @@ struct worker_source {
 	bool wakes; /* its packets wake the worker, by the sleeper's epoll set */
 };
 
+/* Packets that moved in a round, counted at each stage, from which on the next round does not wait:
+ * some 40 packets from port to port. */
+#define WORKER_FULL_ROUND 512
+
 struct worker {
 	char name[WORKER_NAME]; /* what it runs, for people */
 	struct clock clock;

@@ -154,6 +154,27 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	return RTE_MIN(length, rte_rdtsc() - now); /* something may have ended it early */
 }
 
+/*
+ * After a round with few packets: pauses until `coalesce` has passed since its start, so that more
+ * packets share the cost of the next round. Work that is due does not wait. Returns the ticks that
+ * were requested; `*took` is what it took, more if the system had the core.
+ */
+static __rte_noinline uint64_t coalesce(struct worker *w, uint64_t start, uint64_t *took) {
+	struct idle *i = &w->idle;
+	uint64_t now = rte_rdtsc(), end = start + idle_ticks(i, i->config.coalesce), due, ticks;
+
+	if (now >= end)
+		return 0;
+	due = worker_due(w);
+	clock_tick(&w->clock);
+	if (due <= w->clock.now)
+		return 0;
+	ticks = RTE_MIN(end - now, idle_ticks(i, due - w->clock.now));
+	idle_pause(i, now, ticks);
+	*took = rte_rdtsc() - now;
+	return RTE_MIN(ticks, *took);
+}
+
 int worker_run(void *worker) {
 	struct worker *w = worker;
 	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
@@ -162,7 +183,7 @@ int worker_run(void *worker) {
 	sleeper_prepare();
 	worker_online(w);
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
-		uint64_t end, paused = 0;
+		uint64_t end, paused = 0, took = 0; /* the latter after a round with work */
 		unsigned work;
 		bool step;
 
@@ -173,6 +194,8 @@ int worker_run(void *worker) {
 			if (unlikely(__atomic_load_n(&w->wakes, __ATOMIC_RELAXED) ||
 				     __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED) != 0))
 				after_work(w, start);
+			if (unlikely(w->idle.config.coalesce > 0) && work < WORKER_FULL_ROUND)
+				paused = coalesce(w, start, &took);
 		} else if (likely(w->idle.config.kind == IDLE_POLL || step)) {
 			rte_pause();
 		} else {
@@ -181,7 +204,8 @@ int worker_run(void *worker) {
 		end = rte_rdtsc();
 		w->rounds++;
 		w->busy_rounds += work > 0;
-		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start;
+		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start - took;
+		w->idle_cycles += took;
 		if (unlikely(end - start - paused > long_round))
 			round_was_long(w, end - start - paused, end);
 		start = end;

@@ -8,6 +8,7 @@
 #define HZ_PER_KHZ UINT64_C(1000)
 #define LATENCY_MAX_US 1000000
 #define PAUSE_MAX_US 10000
+#define COALESCE_MAX_US 1000
 #define TRANSITION_MAX_US 10000
 #define EMPTY_ROUNDS_MAX 1000000
 
@@ -26,6 +27,9 @@ const struct key power_set_params[] = {
 	{.name = "longest_pause_us", INTEGER(1, PAUSE_MAX_US),
 	 AT(struct power_params, longest_pause_us), GIVEN(longest_pause_given), .example = "20",
 	 HELP("maximum length of a pause")},
+	{.name = "coalesce_us", INTEGER(0, COALESCE_MAX_US), AT(struct power_params, coalesce_us),
+	 GIVEN(coalesce_given), .example = "20",
+	 HELP("time from the start of a round with few packets to that of the next one; 0: none")},
 	{.name = "latency_us", INTEGER(1, LATENCY_MAX_US), AT(struct power_params, latency_us),
 	 GIVEN(latency_given), .example = "100", HELP("latency that lower frequencies may add")},
 	{.name = "transition_us", INTEGER(0, TRANSITION_MAX_US),
@@ -73,6 +77,8 @@ const struct key power_result[] = {
 	 HELP("empty rounds before the first pause")},
 	{.name = "longest_pause_us", .required = true, .kind = KIND_REAL, .example = "20",
 	 HELP("maximum length of a pause")},
+	{.name = "coalesce_us", .required = true, .kind = KIND_REAL, .example = "20",
+	 HELP("time from the start of a round with few packets to that of the next one")},
 	{.name = "latency_us", .required = true, .kind = KIND_REAL, .example = "100",
 	 HELP("latency that lower frequencies may add")},
 	{.name = "look_us", .required = true, .kind = KIND_REAL, .example = "144",
@@ -112,13 +118,14 @@ json_t *power_get(struct rpc_call *call) {
 		power_get_report(m->power, &r);
 	for (unsigned w = 0; w < r.core_count; w++)
 		json_array_append_new(cores, core_json(&r.cores[w], w));
-	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "policy",
+	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "policy",
 			 power_policy_name(r.policy), "driver", r.driver, "idle",
 			 idle_kind_name(s->power.idle), "empty_rounds",
 			 (json_int_t)s->power.empty_rounds, "longest_pause_us",
-			 us(s->power.longest_pause), "latency_us", us(s->power.latency), "look_us",
-			 us(r.sample_ns), "late_us", us(r.late_ns), "transition_us",
-			 us(r.transition_ns), "queues", !r.blind, "cores", cores);
+			 us(s->power.longest_pause), "coalesce_us", us(s->power.coalesce),
+			 "latency_us", us(s->power.latency), "look_us", us(r.sample_ns), "late_us",
+			 us(r.late_ns), "transition_us", us(r.transition_ns), "queues", !r.blind,
+			 "cores", cores);
 }
 
 /* The governor reads its part from the server's configuration. */
@@ -136,7 +143,9 @@ json_t *power_change(struct rpc_call *call) {
 		next.empty_rounds = p->empty_rounds;
 	if (p->longest_pause_given)
 		next.longest_pause = p->longest_pause_us * NS_PER_US;
-	if (p->idle_given || p->empty_rounds_given || p->longest_pause_given)
+	if (p->coalesce_given)
+		next.coalesce = p->coalesce_us * NS_PER_US;
+	if (p->idle_given || p->empty_rounds_given || p->longest_pause_given || p->coalesce_given)
 		server_idle(s, &next);
 	if (p->policy_given)
 		next.policy = p->policy;

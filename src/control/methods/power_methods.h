@@ -8,10 +8,10 @@ struct power_params {
 	enum power_policy policy;
 	enum idle_kind idle;
 	uint32_t empty_rounds;
-	uint32_t longest_pause_us, latency_us, transition_us;
+	uint32_t longest_pause_us, coalesce_us, latency_us, transition_us;
 	bool queues;
 	bool policy_given, idle_given, empty_rounds_given, longest_pause_given, latency_given;
-	bool transition_given, queues_given;
+	bool coalesce_given, transition_given, queues_given;
 };
 
 extern const struct key power_set_params[], power_result[];

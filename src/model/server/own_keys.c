@@ -52,6 +52,10 @@ const struct key power_keys[] = {
 	 .min = MICROSECOND, .max = 10 * MILLISECOND, .fallback = "20 us",
 	 HELP("maximum length of a pause; a pause also ends when a timer is due. With sleep, "
 	      "longer waits sleep in the kernel")},
+	{.name = "coalesce", .kind = KIND_DURATION, AT(struct power_config, coalesce),
+	 .min = 0, .max = MILLISECOND, .fallback = "0 us",
+	 HELP("time from the start of a round with few packets to that of the next one, so that "
+	      "more packets share the cost of a round; they wait for at most this time. 0: none")},
 	{.name = "policy", ENUM(power_policies), AT(struct power_config, policy), .fallback = "none",
 	 HELP("frequency policy: none leaves frequencies unchanged, performance sets the "
 	      "maximum, balanced and saving follow the load")},

@@ -36,6 +36,7 @@ struct idle_config {
 	/* empty rounds in a row before the first pause and before each longer one; 0 means 1 */
 	uint32_t empty_rounds;
 	uint64_t longest; /* ns */
+	uint64_t coalesce; /* ns between the starts of two rounds, if the first has few packets */
 	uint64_t tsc_hz;
 };
 

@@ -283,8 +283,9 @@ char *server_values(const struct server_config *config) {
 	fprintf(out, "server: name=%s groups=%zu max=%zu main_core=%u metrics=%s \n", config->name,
 		config->group_count, server_config_max_groups(config), config->main_core,
 		config->metrics != NULL ? config->metrics : "none");
-	fprintf(out, "power: idle=%s empty_rounds=%u longest_pause=%" PRIu64 " policy=%s",
-		idles[p->idle], p->empty_rounds, p->longest_pause, policies[p->policy]);
+	fprintf(out, "power: idle=%s empty_rounds=%u longest_pause=%" PRIu64 " coalesce=%" PRIu64,
+		idles[p->idle], p->empty_rounds, p->longest_pause, p->coalesce);
+	fprintf(out, " policy=%s", policies[p->policy]);
 	fprintf(out, " driver=%s latency=%" PRIu64 " busy_hours=%s%u-%u \n",
 		p->driver == POWER_DRIVER_SIMULATED ? "simulated" : "other", p->latency,
 		p->has_busy_hours ? "" : "none,", p->busy_hours.from, p->busy_hours.to);

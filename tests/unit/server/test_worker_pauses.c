@@ -9,7 +9,12 @@
 struct load {
 	unsigned left; /* rounds with work */
 	uint64_t cycles; /* per round with work */
+	uint16_t moved; /* packets in such a round; 0: one */
+	uint64_t last; /* TSC at the last such round */
+	uint64_t nearest; /* TSC ticks between two of them, at least */
 	uint64_t due; /* returned as due time of the pipeline; 0: now */
+	uint64_t
+		due_after; /* ns: a round with work sets `due` to its time plus this; 0: no effect */
 	uint64_t rounds;
 	bool before_sleep; /* work appears only in the last round before a sleep */
 	bool makes_due; /* the last round before a sleep sets `due` to 0 */
@@ -40,10 +45,14 @@ static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		make_due(load);
 	if (load->left == 0 || (load->before_sleep && worker.sleeper.asleep == 0))
 		return 0;
+	load->nearest = RTE_MIN(load->nearest, until - load->cycles - load->last);
+	load->last = until - load->cycles;
 	while (rte_rdtsc() < until)
 		;
 	load->left--;
-	return 1;
+	if (load->due_after > 0)
+		load->due = worker.clock.now + load->due_after;
+	return RTE_MAX(load->moved, (uint16_t)1);
 }
 
 static uint64_t load_due(const void *ctx) {
@@ -56,17 +65,26 @@ static const struct stage_list list = {"load", stages, 1, .due = load_due};
 static struct pipeline pipeline;
 static struct load load;
 
-static void begin(enum idle_kind kind) {
+static void begin_coalescing(enum idle_kind kind, uint64_t coalesce) {
 	const struct idle_config c = {
-		.kind = kind, .empty_rounds = 4, .longest = 20000, .tsc_hz = rte_get_tsc_hz()};
+		.kind = kind,
+		.empty_rounds = 4,
+		.longest = 20000,
+		.coalesce = coalesce,
+		.tsc_hz = rte_get_tsc_hz(),
+	};
 
 	memset(&worker, 0, sizeof(worker));
-	load = (struct load){.due = UINT64_MAX};
+	load = (struct load){.due = UINT64_MAX, .nearest = UINT64_MAX};
 	pipeline_init(&pipeline, &list, &load);
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
 	clock_start(&worker.clock);
 	assert_int_equal(worker_idle(&worker, &c), 0);
 	worker_sources(&worker, NULL, 0, true); /* woken for everything: there is no source */
+}
+
+static void begin(enum idle_kind kind) {
+	begin_coalescing(kind, 0);
 }
 
 static void end(void) {
@@ -119,6 +137,55 @@ TEST(due_work_prevents_pauses) {
 		assert_int_equal(worker.idle.pauses, 0);
 		assert_true(worker.idle.bounded > 0);
 	}
+}
+
+#define COALESCE_US 200
+
+/* Rounds with few packets begin COALESCE_US apart; full rounds and due work do not wait. */
+TEST(rounds_with_few_packets_are_coalesced) {
+	static const struct {
+		uint16_t moved;
+		uint64_t due;
+		bool waits;
+	} cases[] = {
+		{1, UINT64_MAX, true},
+		{WORKER_FULL_ROUND - 1, UINT64_MAX, true},
+		{WORKER_FULL_ROUND, UINT64_MAX, false},
+		{1, 0, false},
+	};
+	const uint64_t wait = rte_get_tsc_hz() / 1000000 * COALESCE_US;
+	const unsigned rounds = 20;
+
+	for (unsigned i = 0; i < RTE_DIM(cases); i++) {
+		begin_coalescing(IDLE_POLL, COALESCE_US * UINT64_C(1000));
+		load.left = rounds;
+		load.moved = cases[i].moved;
+		load.due = cases[i].due;
+		load.cycles = wait / 8;
+		launch_workers(&worker, 1);
+		while (__atomic_load_n(&load.rounds, __ATOMIC_RELAXED) < rounds + 2)
+			sched_yield();
+		end();
+		assert_int_equal(load.left, 0);
+		/* fewer pauses than rounds if the system had the core meanwhile */
+		assert_true((worker.idle.pauses > 0) == cases[i].waits);
+		assert_true(worker.idle.pauses <= rounds);
+		assert_true((load.nearest >= wait / 2) == cases[i].waits);
+		assert_true(worker.idle.ticks <= worker.idle_cycles);
+		assert_true(worker.busy_cycles >= rounds * load.cycles);
+	}
+}
+
+TEST(due_work_ends_the_wait_of_coalescing) {
+	begin_coalescing(IDLE_POLL, UINT64_C(10000000000));
+	load.left = 1;
+	load.due_after = 50000000;
+	launch_workers(&worker, 1);
+	while (__atomic_load_n(&load.rounds, __ATOMIC_RELAXED) < 2)
+		sched_yield();
+	end();
+	assert_int_equal(worker.idle.pauses, 1);
+	assert_true(worker.clock.now < UINT64_C(5000000000));
 }
 
 TEST(pipeline_without_due_function_is_always_due) {

@@ -153,9 +153,9 @@ static void undo_power(void *context) {
 TEST(power_methods_are_atomic) {
 	static const struct change c = {
 		{"power.set", "{policy: saving, idle: spin, empty_rounds: 7, longest_pause_us: 30, "
-			      "latency_us: 90, transition_us: 5, queues: false}"},
+			      "coalesce_us: 40, latency_us: 90, transition_us: 5, queues: false}"},
 		{"power.set", "{policy: none, idle: auto, empty_rounds: 32, longest_pause_us: 20, "
-			      "latency_us: 100, transition_us: 50, queues: true}"}};
+			      "coalesce_us: 0, latency_us: 100, transition_us: 50, queues: true}"}};
 	const struct power_setup setup = {.by_hand = true};
 	const struct operation o = {"power.set",	   run,	  undo_power, check_traffic,
 				    (void *)(uintptr_t)&c, false, false};

@@ -233,12 +233,15 @@ TEST(power_set_keeps_other_settings) {
 
 	assert_non_null(p);
 	methods.power = p;
-	call_ok("power.set", "{empty_rounds: 7, longest_pause_us: 30}");
+	call_ok("power.set", "{empty_rounds: 7, longest_pause_us: 30, coalesce_us: 40}");
 	assert_int_equal(config->empty_rounds, 7);
+	assert_int_equal(config->coalesce, 40000);
+	assert_int_equal(bench->server.workers[0].idle.config.coalesce, 40000);
 	assert_int_equal(config->longest_pause, 30000);
 	expect_result("power.set", "{latency_us: 90}",
-		      "empty_rounds=7 cores=[3] cores.0.core=1 cores.0.workers.0=0 cores.1.core=2 "
-		      "cores.1.workers.0=1 cores.2.core=3 cores.2.workers.0=2");
+		      "empty_rounds=7 cores=[3] cores.0.core=1 "
+		      "cores.0.workers.0=0 cores.1.core=2 cores.1.workers.0=1 cores.2.core=3 "
+		      "cores.2.workers.0=2");
 	assert_int_equal(config->empty_rounds, 7);
 	assert_int_equal(config->longest_pause, 30000);
 	assert_int_equal(config->latency, 90000);
