@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include "model/group/security.h"
 #include "wire/docsis_mac.h"
@@ -132,6 +133,14 @@ static inline void crypto_key_free(struct crypto_provider *p, enum crypto_direct
 		return;
 	p->functions->key_free(p, direction, cipher, schedule);
 	p->keys--;
+}
+
+#define CRYPTO_SCHEDULE_SIZE 176 /* bytes: 11 round keys of AES-128 */
+
+/* Prefetches a key's schedule, some time before frames are submitted with it. */
+static inline void crypto_key_prefetch(const struct crypto_key *key) {
+	for (size_t at = 0; at < CRYPTO_SCHEDULE_SIZE; at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0((const uint8_t *)key->schedule + at);
 }
 
 /* Returns NULL after an error message. The caller gives the queue to crypto_queue_close() when

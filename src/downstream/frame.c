@@ -69,12 +69,14 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *) - DS_FLOW_HEADER);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
+		const struct ds_flow *flow = &flows[meta->flow];
 
 		if (!frame_has_space(pkts[i])) {
 			drop(&l->counters, pkts[i], DROP_NO_SPACE);
 			continue;
 		}
-		frame_one(pkts[i], &flows[meta->flow], meta->sequence);
+		crypto_key_prefetch(&flow->key);
+		frame_one(pkts[i], flow, meta->sequence);
 		pkts[kept++] = pkts[i];
 	}
 	count(&l->counters, COUNTER_FRAMED, kept);
