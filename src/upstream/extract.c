@@ -19,19 +19,45 @@ static void segment_end(struct us_extract *stage, struct us_cursor *c, bool orph
 	us_stream_end(stage->streams, c);
 }
 
-/* Prefetches the next segment, and the incomplete frame of its stream, which segments of other
- * modems have displaced from the cache. */
-static void segment_prefetch(const struct us_extract *stage, struct rte_mbuf *m) {
-	const struct rte_mbuf *frame;
+/* Prefetches `size` bytes. */
+static void bytes_prefetch(const uint8_t *bytes, uint32_t size) {
+	for (uint32_t at = 0; at < size; at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(bytes + at);
+}
 
-	if (m == NULL)
+/* Prefetches the incomplete frame of a stream, which segments of other modems have displaced from
+ * the cache, and its timer. */
+static void stream_prefetch(const struct us_stream *s) {
+	struct rte_mbuf *frame = s->frame;
+
+	if (frame == NULL)
 		return;
-	frame = stage->tables->streams[us_meta(m)->segment.stream].frame;
 	rte_prefetch0(frame);
-	for (; m != NULL; m = m->next) {
-		for (unsigned at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
-			rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, at));
-	}
+	rte_prefetch0(us_meta(frame));
+	rte_prefetch0(&s->frame_pending);
+}
+
+/* Prefetches the space for the rest of an incomplete frame. */
+static void rest_prefetch(const struct us_stream *s) {
+	if (s->frame != NULL && s->phase == US_BODY)
+		bytes_prefetch(
+			rte_pktmbuf_mtod_offset(s->frame, const uint8_t *, s->frame->data_len),
+			s->missing);
+}
+
+/* Prefetches the next segment with its stream, and the stream of the one after it. */
+static void segments_prefetch(const struct us_extract *stage) {
+	const struct us_stream *streams = stage->tables->streams;
+	struct rte_mbuf *next = stage->segments->first, *after;
+
+	if (next == NULL)
+		return;
+	after = *queue_next(next);
+	if (after != NULL)
+		stream_prefetch(&streams[us_meta(after)->segment.stream]);
+	rest_prefetch(&streams[us_meta(next)->segment.stream]);
+	for (; next != NULL; next = next->next)
+		bytes_prefetch(rte_pktmbuf_mtod(next, const uint8_t *), next->data_len);
 }
 
 /* Takes the next segment out of the queue. Returns false if it is empty. */
@@ -41,7 +67,7 @@ static bool segment_begin(struct us_extract *stage, struct us_cursor *c) {
 
 	if (m == NULL)
 		return false;
-	segment_prefetch(stage, stage->segments->first);
+	segments_prefetch(stage);
 	meta = us_meta(m);
 	*c = (struct us_cursor){
 		.segment = m,
