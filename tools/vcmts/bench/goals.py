@@ -40,7 +40,7 @@ STAGES = "stage"  # prefix of goals by packet size, which the part downstream me
 STORED = {"latency": "latency", "scheduler": "scheduler", "zero-loss": "throughput"}
 STORED |= {"power": "power"}
 # Runs of a part, per run of --runs.
-RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "grants": 1, "zero-loss": 2}
+RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 2, "grants": 1, "zero-loss": 2}
 SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # parts with a second service group
 RUNS |= SECOND
 

@@ -28,7 +28,7 @@ from vcmts.units import MIB
 BASE = "6ofdm-0sc-qam_300cms_aes"
 CHANNELS = "2ofdm-32sc-qam_300cms_aes"
 MODEMS = "6ofdm-0sc-qam_30000cms_aes"
-IMIX, UPSTREAM_IMIX = "imix", "upstream-imix"
+IMIX, UPSTREAM_IMIX, UPSTREAM_LONG = "imix", "upstream-imix", "1000"
 SIZES = ("64", "256", "512", "1024", "1518")
 CRYPTO = ("encrypt_submit", "encrypt_collect")
 SCHEDULER = ("enqueue", "schedule")
@@ -106,7 +106,7 @@ class Bench:
             yield serving
 
     def request(self, mix: str) -> Json:
-        direction = "upstream" if mix == UPSTREAM_IMIX else "downstream"
+        direction = "upstream" if mix in (UPSTREAM_IMIX, UPSTREAM_LONG) else "downstream"
         return {"seconds": self.seconds, "direction": direction, "mix": mix}
 
     def run(self, group: trials.Server, mix: str = IMIX) -> Json:
@@ -189,7 +189,13 @@ def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 
 def upstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    yield total("upstream", [bench.run(base, UPSTREAM_IMIX) for _ in range(bench.runs)])
+    """Measures the mix and long frames alternately."""
+    runs = [
+        (bench.run(base, UPSTREAM_IMIX), bench.run(base, UPSTREAM_LONG)) for _ in range(bench.runs)
+    ]
+    mixed, long = ([*answers] for answers in zip(*runs, strict=True))
+    yield total("upstream", mixed)
+    yield over_crypto("upstream.over-crypto", long, [cycles(answer) for answer in long])
 
 
 # Answers of another service group, each with the base's before it.
