@@ -73,10 +73,6 @@ __attribute__((constructor)) static void shares_make(void) {
 	}
 }
 
-void docsis_hcs_write(uint8_t *header, size_t length) {
-	store_le16(header + length, docsis_hcs(header, length));
-}
-
 /* The sum of all bytes' shares, which are independent of each other. The preset changes the
  * first two bytes. */
 static uint16_t hcs_of_shares(const uint8_t *header, size_t length) {
@@ -87,10 +83,16 @@ static uint16_t hcs_of_shares(const uint8_t *header, size_t length) {
 	return (uint16_t)~crc;
 }
 
-bool docsis_hcs_good(const uint8_t *header, size_t length_without_hcs) {
-	bool short_one = length_without_hcs >= 2 && length_without_hcs <= DOCSIS_HCS_SHARES;
-	uint16_t hcs = short_one ? hcs_of_shares(header, length_without_hcs)
-				 : docsis_hcs(header, length_without_hcs);
+static uint16_t hcs_fast(const uint8_t *header, size_t length) {
+	bool short_one = length >= 2 && length <= DOCSIS_HCS_SHARES;
 
-	return load_le16(header + length_without_hcs) == hcs;
+	return short_one ? hcs_of_shares(header, length) : docsis_hcs(header, length);
+}
+
+void docsis_hcs_write(uint8_t *header, size_t length) {
+	store_le16(header + length, hcs_fast(header, length));
+}
+
+bool docsis_hcs_good(const uint8_t *header, size_t length_without_hcs) {
+	return load_le16(header + length_without_hcs) == hcs_fast(header, length_without_hcs);
 }
