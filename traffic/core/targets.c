@@ -269,6 +269,17 @@ void targets_free(struct targets *t) {
 	memset(t, 0, sizeof(*t));
 }
 
+/* Prefetches what list_next() reads of later flows of the list. With many flows, the flow and its target are two steps:
+ * the target is that of a flow which an earlier call has prefetched. */
+static void list_prefetch(const struct targets *t, const struct target_list *l) {
+	uint32_t near = l->next + PREFETCH_AHEAD, far = near + PREFETCH_AHEAD;
+
+	if (t->flows != NULL && far < l->count)
+		rte_prefetch0(&t->flows[l->flows[far]]);
+	if (near < l->count)
+		rte_prefetch0(&targets_of(t, l->flows[near])->min_size);
+}
+
 static uint32_t list_next(struct targets *t, struct target_list *l, uint32_t size) {
 	uint32_t tries = l->count < SIZE_TRIES ? l->count : SIZE_TRIES;
 
@@ -276,8 +287,7 @@ static uint32_t list_next(struct targets *t, struct target_list *l, uint32_t siz
 		uint32_t flow = l->flows[l->next];
 
 		l->next = l->next + 1 == l->count ? 0 : l->next + 1;
-		if (t->flows != NULL && l->next + PREFETCH_AHEAD < l->count)
-			rte_prefetch0(&t->flows[l->flows[l->next + PREFETCH_AHEAD]]);
+		list_prefetch(t, l);
 		if (targets_of(t, flow)->min_size <= size)
 			return flow;
 	}
