@@ -55,6 +55,13 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 	return 2 * ((mixed ^ mixed >> 15) % PATTERN_STARTS);
 }
 
+/* Prefetches the sums that packet_start_write() reads, and the first bytes of the payload. */
+static inline void pattern_prefetch(const struct pattern *p, uint32_t start, uint32_t size) {
+	__builtin_prefetch(&p->sums[start / 2]);
+	__builtin_prefetch(&p->sums[(start + size) / 2]);
+	__builtin_prefetch(&p->bytes[start]);
+}
+
 struct packet_tag {
 	uint32_t magic; /* identifies sender and generation */
 	uint32_t target; /* or the flow (targets.h), or the index in a capture */

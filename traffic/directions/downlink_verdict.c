@@ -12,6 +12,7 @@
 #include "wire/ip.h"
 
 #define ETHERTYPE_AT 12
+#define AHEAD 4 /* prefetch distance in DOCSIS frames */
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 
 /* Whether to decrypt and verify a frame. Other frames are only counted by their DSID sequence
@@ -217,29 +218,6 @@ static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
 	resequence(d, info, &packet, now);
 }
 
-/* Decrypts the frames to prove, and gives all frames their verdict in order of arrival. */
-void verdict_batch(struct downlink *d) {
-	struct rte_mbuf *proven[DECRYPT_BURST];
-	uint64_t now = rte_rdtsc();
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < d->batch_count; i++) {
-		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
-			proven[n++] = d->batch[i];
-	}
-	decrypt(&d->decryptor, proven, n);
-	now = spent(&d->cycles.decrypt, now);
-	for (unsigned i = 0; i < d->batch_count; i++) {
-		if (frame_info(d->batch[i])->decrypted == DECRYPTED_NOT)
-			frame_count(d, d->batch[i], now);
-		else if (!frame_prove(d, d->batch[i], now, false))
-			d->batch[i] = NULL;
-	}
-	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
-	d->batch_count = 0;
-	spent(&d->cycles.verify, now);
-}
-
 /* A head was already checked by verdict_is_wanted(), except for the size of the whole frame. */
 static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
 					enum corruption *why) {
@@ -272,19 +250,17 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	return true;
 }
 
-static void frame_receive(struct downlink *d, struct rte_mbuf *frame) {
+/* Checks the header. Returns whether a modem accepts the frame; otherwise takes ownership of it. */
+static bool frame_accept(struct downlink *d, struct rte_mbuf *frame) {
 	struct frame_info *info = frame_info(frame);
 	enum corruption why;
 
 	info->decrypted = DECRYPTED_NOT;
 	switch (frame_verdict(d, frame, &why)) {
 	case MODEM_ACCEPTS:
-		info->decrypted =
-			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;
-		d->batch[d->batch_count++] = frame;
-		if (d->batch_count == DECRYPT_BURST)
-			verdict_batch(d);
-		return;
+		if (!info->head_only && is_proven(d, info))
+			info->decrypted = DECRYPTED_GOOD;
+		return true;
 	case MODEM_IGNORES:
 		if (d->messages)
 			d->account.messages++;
@@ -293,10 +269,85 @@ static void frame_receive(struct downlink *d, struct rte_mbuf *frame) {
 		break;
 	case MODEM_REFUSES:
 		if (!frame_refuse(d, frame, why))
-			return;
+			return false;
 		break;
 	}
 	rte_pktmbuf_free(frame);
+	return false;
+}
+
+/* Checks all headers, and keeps the accepted frames. */
+static void batch_accept(struct downlink *d) {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->batch_count && i < AHEAD; i++)
+		modems_prefetch(&d->modems, d->batch[i]);
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (i + AHEAD < d->batch_count)
+			modems_prefetch(&d->modems, d->batch[i + AHEAD]);
+		if (frame_accept(d, d->batch[i]))
+			d->batch[n++] = d->batch[i];
+	}
+	d->batch_count = n;
+}
+
+static void batch_decrypt(struct downlink *d) {
+	struct rte_mbuf *proven[DECRYPT_BURST];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
+			proven[n++] = d->batch[i];
+	}
+	decrypt(&d->decryptor, proven, n);
+}
+
+/* Prefetches the records of a frame with an accepted header, which are in no near cache. Packets to
+ * a modem are rare among those to all modems. */
+static void records_prefetch(const struct downlink *d, struct rte_mbuf *m) {
+	const struct frame_info *info = frame_info(m);
+
+	if (info->decrypted == DECRYPTED_GOOD)
+		verify_prefetch(d->generator, info,
+				rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size),
+				m->data_len - info->header_size);
+	if (info->stream == FRAME_NO_STREAM)
+		return;
+	resequencers_prefetch(&d->resequencers, info->stream, info->number);
+	proof_prefetch(&d->account.proof, info->stream);
+	meters_prefetch(d->meters, info->stream, (uint32_t)(info->modem - info->modems->all));
+}
+
+static void batch_prove(struct downlink *d, uint64_t now) {
+	for (unsigned i = 0; i < d->batch_count && i < AHEAD; i++)
+		records_prefetch(d, d->batch[i]);
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (i + AHEAD < d->batch_count)
+			records_prefetch(d, d->batch[i + AHEAD]);
+		if (frame_info(d->batch[i])->decrypted == DECRYPTED_NOT)
+			frame_count(d, d->batch[i], now);
+		else if (!frame_prove(d, d->batch[i], now, false))
+			d->batch[i] = NULL;
+	}
+}
+
+void verdict_batch(struct downlink *d) {
+	uint64_t now;
+
+	batch_accept(d);
+	now = rte_rdtsc();
+	batch_decrypt(d);
+	now = spent(&d->cycles.decrypt, now);
+	batch_prove(d, now);
+	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
+	d->batch_count = 0;
+	spent(&d->cycles.verify, now);
+}
+
+static void frame_add(struct downlink *d, struct rte_mbuf *frame) {
+	d->batch[d->batch_count++] = frame;
+	if (d->batch_count == DECRYPT_BURST)
+		verdict_batch(d);
 }
 
 bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
@@ -312,14 +363,14 @@ bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
 		receiver_keep_unknown(d->receiver, true);
 	}
 	for (unsigned f = 0; f < count; f++)
-		frame_receive(d, frames[f]);
+		frame_add(d, frames[f]);
 	return true;
 }
 
 /* Frames are decrypted in place, so a decrypted frame is only verified again. */
 static void frame_retry(struct downlink *d, struct rte_mbuf *frame) {
 	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
-		frame_receive(d, frame);
+		frame_add(d, frame);
 	else if (frame_prove(d, frame, rte_rdtsc(), true))
 		rte_pktmbuf_free(frame);
 }

@@ -6,18 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proof/prefetch.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
 #define ETHERNET_MIN 14
+#define MAC_SIZE 6
 #define KEY_SEQUENCE_MASK 0x0f
 
 static uint64_t mac_key(const uint8_t *mac) {
 	return (uint64_t)load_be16(mac) << 32 | load_be32(mac + 2);
 }
 
+static uint32_t mac_hash(const struct modems *t, uint64_t mac) {
+	return (uint32_t)((mac * 0x9e3779b97f4a7c15ull) >> 32) & (t->slots - 1);
+}
+
 static uint32_t mac_slot(const struct modems *t, uint64_t mac) {
-	uint32_t slot = (uint32_t)((mac * 0x9e3779b97f4a7c15ull) >> 32) & (t->slots - 1);
+	uint32_t slot = mac_hash(t, mac);
 
 	while (t->by_mac[slot] != 0 && t->all[t->by_mac[slot] - 1].mac != mac)
 		slot = (slot + 1) & (t->slots - 1);
@@ -322,6 +328,21 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 		return MODEM_ACCEPTS;
 	*why = first;
 	return MODEM_REFUSES;
+}
+
+void modems_prefetch(const struct modems *t, const struct rte_mbuf *frame) {
+	const uint8_t *header = rte_pktmbuf_mtod(frame, const uint8_t *);
+	uint32_t at, found;
+
+	if (frame->data_len < DOCSIS_MAC_HEADER || t->count == 0)
+		return;
+	at = DOCSIS_MAC_HEADER + (header[0] & DOCSIS_FC_EHDR_ON ? header[1] : 0u);
+	if (frame->data_len < at + MAC_SIZE)
+		return;
+	found = t->by_mac[mac_hash(t, mac_key(header + at))];
+	/* Another modem with the same hash may be in the slot, which costs a useless prefetch. */
+	if (found != 0)
+		prefetch_record(&t->all[found - 1], sizeof(*t->all));
 }
 
 bool modems_find(const struct modems *t, struct rte_mbuf *frame) {

@@ -97,6 +97,10 @@ enum modem_verdict {
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why);
 
+/* Prefetches the modem to which a received frame is addressed, for modems_check(). Reads only bytes that the mbuf
+ * has, so the frame may be malformed. */
+void modems_prefetch(const struct modems *t, const struct rte_mbuf *frame);
+
 /*
  * For a frame that was accepted and decrypted: finds its modem and flow in `t` only, and fills in the
  * frame's info as modems_check() does, except for the key. Returns whether the modem accepts the frame; if

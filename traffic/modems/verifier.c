@@ -3,6 +3,7 @@
 #include "modems/verifier.h"
 
 #include "core/end_tag.h"
+#include "proof/prefetch.h"
 #include "wire/docsis_mac.h"
 
 /* modems_check() has checked the destination address, which the CMTS rewrites. */
@@ -171,6 +172,25 @@ static enum corruption verify_captured(const struct generator *g, const struct f
 		.valid = true,
 	};
 	return captured_check(g, info, stream, &tag, frame, size);
+}
+
+void verify_prefetch(const struct generator *g, const struct frame_info *info, const uint8_t *frame,
+		     uint32_t size) {
+	size_t at = g->replay == NULL ? packet_tag_find(frame, size) : 0;
+	const struct targets *targets;
+	struct packet_tag tag;
+
+	if (info->stream != FRAME_NO_STREAM)
+		rte_prefetch0(&g->sent[info->stream]);
+	if (at == 0)
+		return;
+	packet_tag_read(frame + at, &tag);
+	targets = generator_targets(g, tag.magic);
+	if (targets != NULL && tag.target < targets->flow_count)
+		prefetch_record(targets_of(targets, tag.target), sizeof(*targets->all));
+	if (info->stream != FRAME_NO_STREAM && size <= PACKET_SIZE_MAX)
+		pattern_prefetch(&g->pattern, pattern_start(info->stream, tag.sequence),
+				 size - (uint32_t)at - PACKET_TAG_SIZE);
 }
 
 enum corruption verify(const struct generator *g, const struct frame_info *info,

@@ -8,6 +8,7 @@
 #include <hdr_histogram.h>
 
 #include "pipeline/percentiles.h"
+#include "proof/prefetch.h"
 #include "proof/resequencer.h"
 #include "proof/suspects.h"
 #include "proof/window.h"
@@ -45,6 +46,12 @@ void proof_restart(struct proof *p);
  * latter.
  */
 enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now);
+
+/* Prefetches what proof_arrive() needs for a packet of `stream`. */
+static inline void proof_prefetch(const struct proof *p, uint32_t stream) {
+	prefetch_record(&p->streams[stream], sizeof(*p->streams));
+	rte_prefetch0(&p->made[stream]);
+}
 
 /* Ends a stream of which `made` packets were sent, so that another stream can use its number. */
 void proof_end_stream(struct proof *p, uint32_t stream, uint32_t made);

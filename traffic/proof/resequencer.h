@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_prefetch.h>
+
 #define RESEQUENCER_DEPTH 1024 /* sequence numbers; a power of two */
 #define RESEQUENCER_TIMER_MS 18
 
@@ -91,6 +93,15 @@ void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now);
  */
 enum resequencer_verdict resequencers_put(struct resequencers *r, uint32_t index, uint16_t number,
 					  const struct arrived *packet, uint64_t now);
+
+/* Prefetches what resequencers_put() needs for `number` of DSID `index`. */
+static inline void resequencers_prefetch(const struct resequencers *r, uint32_t index,
+					 uint16_t number) {
+	const struct resequencer *q = &r->all[index];
+
+	rte_prefetch0(q);
+	rte_prefetch0(&q->used[number % RESEQUENCER_DEPTH / 64]);
+}
 
 /* Whether the DSID has started; only then packets can be counted by their numbers. */
 static inline bool resequencers_started(const struct resequencers *r, uint32_t index) {

@@ -13,6 +13,7 @@
 
 #include "core/targets.h"
 #include "model/service_group.h"
+#include "proof/prefetch.h"
 #include "proof/resequencer.h"
 #include "qos/meter.h"
 
@@ -80,6 +81,14 @@ void meters_free(struct meters *q);
 
 /* Counts a packet delivered in order at TSC `now`. These functions do nothing if `q` is NULL. */
 void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now);
+
+/* Prefetches what meters_packet() needs for a packet of `stream` of the modem with index `modem`. */
+static inline void meters_prefetch(const struct meters *q, uint32_t stream, uint32_t modem) {
+	if (q == NULL || stream >= q->flow_count || modem >= q->modem_count)
+		return;
+	prefetch_record(&q->flows[stream], sizeof(*q->flows));
+	prefetch_record(&q->modems[modem], sizeof(*q->modems));
+}
 
 /* Counts a DEPI frame of `bytes` on a channel. */
 void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t now);
