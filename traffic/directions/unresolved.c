@@ -45,8 +45,11 @@ void unresolved_pass(struct unresolved *h) {
 
 /* A pass gets frames in order of arrival: only frames that it has put again came earlier. */
 bool unresolved_precedes(const struct unresolved *h, uint32_t stream, bool again) {
-	const struct unresolved_stream *s = &h->streams[stream];
+	const struct unresolved_stream *s;
 
+	if (h->count == 0)
+		return false; /* nearly always; the stream's counter is rarely in a cache */
+	s = &h->streams[stream];
 	return s->count > 0 && (!again || s->pass == h->pass);
 }
 

@@ -14,6 +14,7 @@
 #include "grants/grants.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
+#include "proof/prefetch.h"
 #include "refused/uplink_refused.h"
 #include "wire/segment.h"
 
@@ -322,6 +323,17 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 
 	return tag->target < u->flows.stream_count && tag->sequence < s->made &&
 	       uplink_packet_is(&u->frames.packets, s->owner, tag, frame, size);
+}
+
+void uplink_prefetch(const struct uplink *u, const struct packet_tag *tag) {
+	const struct uplink_stream *s = &u->flows.streams[tag->target];
+
+	if (tag->target >= u->flows.stream_count)
+		return;
+	prefetch_record(s, offsetof(struct uplink_stream, sent_at));
+	rte_prefetch0(&s->sent_at[tag->sequence % UPLINK_REMEMBERED]);
+	pattern_prefetch(&u->frames.packets.pattern, pattern_start(tag->target, tag->sequence),
+			 uplink_packet_size(&u->frames.packets, tag->target, tag->sequence));
 }
 
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {

@@ -117,6 +117,9 @@ uint64_t uplink_sent_bytes(const struct uplink *u);
 bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
 		    uint32_t size);
 
+/* Prefetches what uplink_matches() and uplink_sent_at() need for a tag with any values. */
+void uplink_prefetch(const struct uplink *u, const struct packet_tag *tag);
+
 /* TSC at which the last byte of the packet was handed to the port; 0: not kept. Each stream keeps
  * the latest 256. */
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);

@@ -8,9 +8,11 @@
 #include <rte_prefetch.h>
 
 #include "core/link_frame.h"
+#include "proof/prefetch.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
+#define AHEAD 4 /* prefetch distance in frames */
 #define FRAME_MAX 2048 /* exceeds every test packet; the rest of longer frames is ignored */
 
 const char *const uplink_corruption_names[UPLINK_CORRUPTIONS] = {
@@ -216,11 +218,32 @@ void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool agai
 	}
 }
 
+/* Prefetches the rest of a frame, which is in another core's cache if the CMTS runs in this process, and the records of
+ * its stream. */
+static void frame_prefetch(const struct uplink_receiver *r, const struct rte_mbuf *m) {
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	size_t at = packet_tag_find(frame, m->data_len);
+	struct packet_tag tag;
+
+	if (at == 0)
+		return;
+	prefetch_record(frame, m->data_len);
+	packet_tag_read(frame + at, &tag);
+	if (tag.target >= uplink_stream_count(r->uplink))
+		return;
+	uplink_prefetch(r->uplink, &tag);
+	proof_prefetch(&r->proof, tag.target);
+}
+
 void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
 				   uint64_t now) {
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
+	for (unsigned i = 0; i < n && i < AHEAD; i++)
+		frame_prefetch(r, frames[i]);
 	for (unsigned i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			frame_prefetch(r, frames[i + AHEAD]);
 		if (!mbuf_verdict(r, frames[i], now, RETRY_LATER))
 			frames[i] = NULL;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pipeline/first_number.h"
+#include "proof/prefetch.h"
 
 #define MANAGEMENT_GRANTS 4096 /* grants per modem from one RNG-REQ to the next */
 
@@ -205,12 +206,22 @@ struct uplink_stream *uplink_flows_next(struct uplink_flows *f) {
 	return &f->streams[f->plan.clusters[cluster].stream];
 }
 
+/* Prefetches the stream that gets the next grant, and its modem. */
+static void next_prefetch(const struct uplink_flows *f) {
+	const struct uplink_flow *flow = &f->plan.all[f->next];
+	const struct uplink_cluster *c = &f->plan.clusters[flow->first + flow->next];
+
+	prefetch_record(&f->streams[c->stream], offsetof(struct uplink_stream, sent_at));
+	prefetch_record(&f->plan.modems[c->modem], sizeof(*f->plan.modems));
+}
+
 void uplink_flows_grant(struct uplink_flows *f, bool rest_only, struct uplink_grant *g) {
 	struct uplink_stream *s = uplink_flows_next(f);
 	uint32_t sid;
 
 	while (rest_only && s->left == 0)
 		s = uplink_flows_next(f);
+	next_prefetch(f);
 	sid = s->next_sid;
 	s->next_sid = sid + 1 == s->cluster->sid_count ? 0 : (uint8_t)(sid + 1);
 	g->stream = s;

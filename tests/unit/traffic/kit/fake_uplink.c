@@ -187,6 +187,10 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 	return memcmp(frame, expected, size) == 0;
 }
 
+void uplink_prefetch(const struct uplink *u, const struct packet_tag *tag) {
+	assert_true(tag->target < uplink_stream_count(u));
+}
+
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {
 	assert_true(stream < FAKE_STREAMS && sequence < u->made[stream]);
 	return u->sent_at[stream][sequence];
