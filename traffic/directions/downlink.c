@@ -19,6 +19,7 @@
 #define PACKETS 32767
 #define FRAMES 8191
 #define AHEAD 3 /* prefetch distance in DEPI frames */
+#define LINKS 3 /* mbufs after the first one of a DEPI frame that are prefetched */
 #define HEAD_LINES \
 	128 /* bytes to prefetch at the start of each mbuf, if only headers are to be checked */
 
@@ -227,13 +228,21 @@ static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
 	}
 }
 
+/* Prefetches the mbufs of all chains side by side, as each has the address of the next one. */
 static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsigned n) {
-	for (unsigned i = 0; i < n; i++)
-		rte_prefetch0(&depi[i]->next);
+	const struct rte_mbuf *at[DOWNLINK_BURST];
+
 	for (unsigned i = 0; i < n; i++) {
-		rte_prefetch0(depi[i]->next);
-		if (depi[i]->next != NULL)
-			rte_prefetch0(&depi[i]->next->next);
+		at[i] = depi[i];
+		rte_prefetch0(&at[i]->next);
+	}
+	for (unsigned link = 0; link < LINKS; link++) {
+		for (unsigned i = 0; i < n; i++) {
+			if (at[i] == NULL || (at[i] = at[i]->next) == NULL)
+				continue;
+			rte_prefetch0(at[i]);
+			rte_prefetch0(&at[i]->next);
+		}
 	}
 	for (unsigned i = 0; i < n && i < AHEAD; i++)
 		chain_prefetch(d, depi[i]);
