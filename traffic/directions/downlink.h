@@ -54,7 +54,7 @@ struct downlink {
 	struct modems modems;
 	struct decryptor decryptor;
 	uint32_t prove_every; /* as in struct traffic_load */
-	/* frames to decrypt and verify, in order of arrival */
+	/* received frames, in order of arrival; from verdict_batch() on, those that a modem accepts */
 	struct rte_mbuf *batch[DECRYPT_BURST];
 	unsigned batch_count;
 	struct resequencers resequencers;

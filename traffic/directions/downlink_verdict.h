@@ -10,11 +10,11 @@ void verdict_deliver(void *downlink, const struct arrived *packet, uint64_t now)
 /* A receiver_wants_fn for frames that are only counted. */
 bool verdict_is_wanted(void *downlink, struct rte_mbuf *head);
 
-/* Processes a DEPI frame and extracts its DOCSIS frames. Returns true if the caller keeps the
+/* Processes a DEPI frame and extracts its DOCSIS frames, for verdict_batch(). Returns true if the caller keeps the
  * frame; false: it is unresolved and owned by `d`. */
 bool verdict_depi(struct downlink *d, struct rte_mbuf *depi);
 
-/* Decrypts and verifies the frames that verdict_depi() extracted. */
+/* Checks the headers of the frames that verdict_depi() extracted, decrypts and verifies them. */
 void verdict_batch(struct downlink *d);
 
 /* Reprocesses the unresolved frames received before TSC `before`. With `again` false, their verdict
