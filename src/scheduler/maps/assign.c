@@ -53,45 +53,59 @@ static uint32_t space(const struct maps *m, const struct flow *f, uint32_t chann
 	return lesser(capacity, f->max) - bytes;
 }
 
-/* Whether the channel is open and has about as many bytes free as `max`. */
+/* Whether the channel has about as many bytes free as `max`. */
 static bool near(const struct maps *m, uint32_t channel, uint32_t max) {
-	return has_bit(m->open, channel) && m->free_bytes[channel] + m->margins[channel] >= max;
+	return m->free_bytes[channel] + m->margins[channel] >= max;
 }
 
-/* Whether the flow's grant on the channel has its longest size. Most flows have no limit but the
+/* Those of `channels` where the flow's grant has its longest size. Most flows have no limit but the
  * MAP. */
-static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
+static uint64_t full_of(const struct maps *m, uint32_t flow, uint64_t channels) {
 	const struct flow *f = &m->flows[flow];
+	uint64_t full = 0;
 
-	if (f->max == UINT32_MAX && !has_bit(m->bounded, channel))
-		return false;
-	return space(m, f, channel, block_of(m, flow, channel)) == 0;
+	if (f->max == UINT32_MAX)
+		channels &= m->bounded;
+	for (uint64_t left = channels; left != 0; left &= left - 1) {
+		uint32_t c = first_bit(left);
+
+		if (space(m, f, c, block_of(m, flow, c)) == 0)
+			full |= UINT64_C(1) << c;
+	}
+	return full;
+}
+
+/* The most free bytes of `channels`. Sets `best` to the first channel that has them, or NONE. Compares
+ * numbers that end with the channel, as a branch per channel would often be mispredicted. */
+static uint32_t most_free(const struct maps *m, uint64_t channels, uint32_t *best) {
+	uint32_t max = 0;
+
+	for (uint64_t left = channels; left != 0; left &= left - 1) {
+		uint32_t c = first_bit(left);
+		uint32_t key = m->free_bytes[c] * MAPS_MAX_CHANNELS + MAPS_MAX_CHANNELS - 1 - c;
+
+		max = key > max ? key : max;
+	}
+	*best = max < MAPS_MAX_CHANNELS ? NONE : ~max % MAPS_MAX_CHANNELS;
+	return max / MAPS_MAX_CHANNELS;
 }
 
 /* Selects the channel of the flow's latest grant, or else the group's current one, unless another
  * has much more free; then the one with the most. Skips channels where the flow's grant is full. */
 static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
-	bool granted = f->round == m->round, current = false, latest = false;
-	uint32_t best = NONE, max = 0;
+	bool granted = f->round == m->round;
+	uint64_t channels = g->channels & m->open;
+	uint64_t full = granted ? full_of(m, flow, channels) : 0;
+	uint32_t best, max;
 
-	g->max = 0;
-	for (uint64_t left = g->channels & m->open; left != 0; left &= left - 1) {
-		uint32_t c = first_bit(left);
-
-		g->max = m->free_bytes[c] > g->max ? m->free_bytes[c] : g->max;
-		if (granted && full(m, flow, c))
-			continue;
-		latest = latest || (granted && c == f->latest);
-		current = current || (g->round == m->round && c == g->current);
-		if (m->free_bytes[c] > max) {
-			best = c;
-			max = m->free_bytes[c];
-		}
-	}
-	if (latest && near(m, f->latest, max))
+	g->max = max = most_free(m, channels, &best);
+	channels &= ~full;
+	if (full != 0)
+		max = most_free(m, channels, &best);
+	if (granted && has_bit(channels, f->latest) && near(m, f->latest, max))
 		return f->latest;
-	if (current && near(m, g->current, max))
+	if (g->round == m->round && has_bit(channels, g->current) && near(m, g->current, max))
 		return g->current;
 	if (best != NONE) {
 		g->round = m->round;
@@ -101,17 +115,14 @@ static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 }
 
 /* The same, mostly without a search. Free bytes only decrease, so g->max stays an upper bound. */
-static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct block **block) {
+static uint32_t choose(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round;
 	uint32_t channel = granted ? f->latest : g->current;
 
-	*block = NULL;
-	if (g->round != m->round || !near(m, channel, g->max) || !has_bit(g->channels, channel) ||
-	    (granted && full(m, flow, channel)))
-		channel = choose_best(m, flow, g);
-	if (granted && channel != NONE)
-		*block = block_of(m, flow, channel);
+	if (g->round != m->round || !has_bit(g->channels & m->open, channel) ||
+	    !near(m, channel, g->max) || (granted && full_of(m, flow, UINT64_C(1) << channel) != 0))
+		return choose_best(m, flow, g);
 	return channel;
 }
 
@@ -156,12 +167,11 @@ uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want) {
 	uint32_t got = 0;
 
 	while (got < want) {
-		struct block *b;
-		uint32_t channel = choose(m, flow, g, &b);
+		uint32_t channel = choose(m, flow, g);
 
 		if (channel == NONE)
 			break;
-		got += put(m, flow, channel, b, want - got);
+		got += put(m, flow, channel, block_of(m, flow, channel), want - got);
 	}
 	return got;
 }

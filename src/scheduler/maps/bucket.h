@@ -15,26 +15,25 @@ struct bucket {
 	int64_t depth;
 	uint64_t rate; /* bits per second */
 	uint64_t at; /* time of `tokens` */
-	uint64_t fill; /* samples after which it is full in any case */
 };
 
 /* A bucket that is full at `now`. `rate` is above 0, `bytes` at most 2^30. */
 static inline struct bucket bucket_of(uint64_t rate, uint64_t bytes, uint64_t now) {
 	int64_t depth = (int64_t)bytes * BYTE_TOKENS;
 
-	return (struct bucket){depth, depth, rate, now, 2 * (uint64_t)depth / rate + 1};
+	return (struct bucket){depth, depth, rate, now};
 }
 
 static inline void bucket_fill(struct bucket *b, uint64_t now) {
-	uint64_t since = now > b->at ? now - b->at : 0;
+	uint64_t missing = (uint64_t)(b->depth - b->tokens), tokens;
 
-	if (since == 0)
+	if (now <= b->at)
 		return;
+	/* what does not fit in 64 bits fills any bucket */
+	if (__builtin_mul_overflow(now - b->at, b->rate, &tokens) || tokens > missing)
+		tokens = missing;
+	b->tokens += (int64_t)tokens;
 	b->at = now;
-	if (since < b->fill)
-		b->tokens += (int64_t)(since * b->rate);
-	if (since >= b->fill || b->tokens > b->depth)
-		b->tokens = b->depth;
 }
 
 static inline uint32_t bucket_bytes(const struct bucket *b) {

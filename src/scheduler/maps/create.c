@@ -24,16 +24,18 @@ static bool allocate(struct maps *m) {
 	m->limits = lines(m->flow_count, sizeof(*m->limits));
 	m->services = calloc(m->flow_count, sizeof(*m->services));
 	m->sid_states = calloc(sid_states, sizeof(*m->sid_states));
+	m->committed = calloc((size_t)m->flow_count * m->channel_count, sizeof(*m->committed));
 	m->cluster_groups =
 		calloc((size_t)m->flow_count * MAPS_MAX_CLUSTERS, sizeof(*m->cluster_groups));
 	m->cluster_owed =
 		calloc((size_t)m->flow_count * MAPS_MAX_CLUSTERS, sizeof(*m->cluster_owed));
 	m->skipped = calloc(m->flow_count, sizeof(*m->skipped));
 	m->sid_bits = calloc((size_t)m->channel_count * SID_WORDS, sizeof(*m->sid_bits));
-	m->channels = calloc(m->channel_count, sizeof(*m->channels));
+	m->channels = lines(m->channel_count, sizeof(*m->channels));
 	return m->flows != NULL && m->limits != NULL && m->services != NULL &&
-	       m->sid_states != NULL && m->cluster_groups != NULL && m->cluster_owed != NULL &&
-	       m->skipped != NULL && m->sid_bits != NULL && m->channels != NULL;
+	       m->sid_states != NULL && m->committed != NULL && m->cluster_groups != NULL &&
+	       m->cluster_owed != NULL && m->skipped != NULL && m->sid_bits != NULL &&
+	       m->channels != NULL;
 }
 
 static void set_up(struct maps *m, const struct maps_config *config) {
@@ -95,6 +97,7 @@ void maps_free(struct maps *m) {
 	free(m->limits);
 	free(m->services);
 	free(m->sid_states);
+	free(m->committed);
 	free(m->cluster_groups);
 	free(m->cluster_owed);
 	free(m->skipped);

@@ -26,12 +26,13 @@ static void resources(struct maps *m, uint32_t flow, bool back) {
 
 		g->users += back ? 1u : -1u;
 		for (uint64_t left = g->channels; left != 0; left &= left - 1) {
-			struct channel *c = &m->channels[first_bit(left)];
-			const struct sid_state *sid_state =
-				sid_state_of(m, flow, i, first_bit(left));
+			uint32_t at = first_bit(left);
+			struct channel *c = &m->channels[at];
+			uint16_t sid = sid_state_of(m, flow, i, at)->sid;
+			uint32_t units = i == 0 ? *committed_of(m, flow, at) : 0;
 
-			c->used_sids[sid_state->sid / 32] ^= 1u << sid_state->sid % 32;
-			c->committed += back ? sid_state->committed : -sid_state->committed;
+			c->used_sids[sid / 32] ^= 1u << sid % 32;
+			c->committed += back ? units : -units;
 		}
 	}
 }
@@ -69,12 +70,13 @@ static void claim_resources(struct maps *m, uint32_t flow, const struct maps_flo
 		for (size_t j = 0; j < s->clusters[i].count; j++) {
 			const struct maps_sid *sid = &s->clusters[i].sids[j];
 			struct channel *c = &m->channels[sid->channel];
-			uint32_t units = i == 0 ? plan[sid->channel] : 0;
 
-			*sid_state_of(m, flow, i, sid->channel) =
-				(struct sid_state){.sid = sid->sid, .committed = units};
+			*sid_state_of(m, flow, i, sid->channel) = (struct sid_state){sid->sid, 0};
 			c->used_sids[sid->sid / 32] |= 1u << sid->sid % 32;
-			c->committed += units;
+			if (i == 0) {
+				*committed_of(m, flow, sid->channel) = plan[sid->channel];
+				c->committed += plan[sid->channel];
+			}
 		}
 	}
 }
@@ -140,21 +142,23 @@ static void forget(struct maps *m, uint32_t flow) {
 	*f = (struct flow){.state = FLOW_UNUSED};
 }
 
-static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint8_t channel,
-		  uint64_t now) {
-	struct flow *f = &m->flows[flow];
-
-	*f = (struct flow){
+static void flow_reset(struct maps *m, uint32_t flow, const struct maps_flow *s) {
+	m->flows[flow] = (struct flow){
 		.max = s->max_burst == 0 ? UINT32_MAX : s->max_burst - s->header_bytes,
 		.header = (uint8_t)s->header_bytes,
 		.clusters = (uint8_t)s->cluster_count,
 		.priority = s->priority,
 		.type = (uint8_t)s->type,
 		.state = FLOW_IDLE,
-		.group = m->cluster_groups[base_of(flow)],
 		.request_channel = (uint8_t)s->clusters[0].sids[0].channel,
 		.round = m->round - 1,
 	};
+}
+
+/* Begins with the resources of the flow. */
+static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint8_t channel,
+		  uint64_t now) {
+	m->flows[flow].group = m->cluster_groups[base_of(flow)];
 	rates_set(m, flow, s);
 	m->services[flow].channel = channel;
 	if (s->type != MAPS_BEST_EFFORT)
@@ -183,6 +187,7 @@ const char *maps_set_flow(struct maps *m, uint32_t flow, const struct maps_flow 
 	if (why != NULL)
 		return why;
 	forget(m, flow);
+	flow_reset(m, flow, s);
 	claim_resources(m, flow, s, plan);
 	begin(m, flow, s, channel, now);
 	return NULL;

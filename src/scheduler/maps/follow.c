@@ -31,11 +31,12 @@ static void move_bucket(struct bucket *b, uint64_t from, uint64_t to) {
 }
 
 static void move_limits(struct maps *m, uint32_t flow, uint64_t now) {
+	struct flow *f = &m->flows[flow];
 	struct limits *l = &m->limits[flow];
-	uint8_t has = m->flows[flow].limits;
+	uint8_t has = f->limits;
 
 	if (has & LIMIT_SUSTAINED)
-		move_bucket(&l->sustained, m->now, now);
+		move_bucket(&f->sustained, m->now, now);
 	if (has & LIMIT_PEAK)
 		move_bucket(&l->peak, m->now, now);
 	if (has & LIMIT_RESERVED)

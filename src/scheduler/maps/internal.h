@@ -36,7 +36,16 @@ enum state { FLOW_UNUSED, FLOW_IDLE, FLOW_READY, FLOW_PARKED };
 #define LIMIT_PEAK 0x2
 #define LIMIT_RESERVED 0x4
 
-/* The cache line that requests and rounds touch. */
+/* State of a flow on one channel of one of its SID clusters. */
+struct sid_state {
+	uint16_t sid;
+	uint16_t block; /* index of its latest grant on the channel */
+};
+
+/* Channels whose SIDs are in struct flow, for the first cluster. */
+#define NEAR_CHANNELS 8
+
+/* The first cache line of a flow is what a request touches. A grant touches the second one, too. */
 struct flow {
 	struct link link; /* in its class queue, or in the parked ring */
 	struct link reserved; /* in the reserved queue */
@@ -55,11 +64,15 @@ struct flow {
 	bool is_reserved; /* in the reserved queue */
 	uint8_t latest; /* channel of its latest grant in `round` */
 	uint8_t request_channel; /* channel of its latest request */
-} __attribute__((aligned(64)));
-_Static_assert(sizeof(struct flow) == 64, "a cache line");
 
+	struct bucket sustained __attribute__((aligned(64)));
+	struct sid_state sids[NEAR_CHANNELS];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct flow) == 128, "two cache lines");
+
+/* Rates that few flows have. */
 struct limits {
-	struct bucket sustained, peak, reserved;
+	struct bucket peak, reserved;
 } __attribute__((aligned(64)));
 
 /* Unsolicited grants and polls of a flow. */
@@ -71,13 +84,6 @@ struct service {
 	uint8_t grants;
 	uint8_t channel;
 	bool silent; /* polled */
-};
-
-/* State of a flow on one channel of one of its SID clusters. */
-struct sid_state {
-	uint16_t sid;
-	uint16_t block; /* index of its latest grant on the channel */
-	uint32_t committed; /* capacity; see struct channel */
 };
 
 struct class_queue {
@@ -123,15 +129,21 @@ struct pinned {
 /* Capacity is counted in minislots per 2^30 samples. */
 #define COMMIT_UNIT (1u << 30)
 
+/* The first cache line is what a data grant touches beside the list of grants. */
 struct channel {
-	struct maps_channel set;
-	uint32_t frames; /* per MAP */
-	uint32_t minislots; /* per MAP */
+	/* In the MAP that is being made. */
+	uint32_t free; /* minislots without use */
+	uint32_t slots; /* elements without use */
+	uint32_t blocks_count;
+	/* Constant. */
 	uint32_t elements; /* at most, per MAP */
-	uint32_t length; /* samples per MAP */
 	uint32_t min; /* minislots of a new grant of MIN_GRANT bytes */
 	uint32_t max; /* minislots of a grant */
 	uint64_t reciprocal; /* of minislot_bytes, 2^-40 */
+	struct maps_channel set;
+	uint32_t frames; /* per MAP */
+	uint32_t minislots; /* per MAP */
+	uint32_t length; /* samples per MAP */
 	uint32_t split; /* minislots that a pinned grant within data costs at most */
 	uint32_t requests_min; /* minislots for requests in each MAP */
 	uint32_t limit, committed;
@@ -145,17 +157,17 @@ struct channel {
 	uint32_t station_first, station_count;
 
 	/* The MAP that is being made. */
-	uint32_t free; /* minislots without use */
-	uint32_t kept; /* of these, for grants that are split; data get no minislots of them */
-	uint32_t slots; /* elements without use */
+	uint32_t kept; /* free minislots for grants that are split; data get none of them */
 	uint32_t initial, requests; /* minislots of these regions */
 	uint32_t front; /* number of blocks before data */
-	uint32_t blocks_count, pinned_count, pending_count;
+	uint32_t pinned_count, pending_count;
 	struct block blocks[MAP_ELEMENTS_5];
 	struct pinned pinned[MAX_PINNED];
 	uint16_t pending[MAP_ELEMENTS_5]; /* SIDs */
 	struct maps_counts counts;
-};
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct channel, set.burst_minislots) + sizeof(uint16_t) <= 64,
+	       "all that a data grant touches is in the first cache line");
 
 /* The part of a channel that a request touches. */
 struct req_state {
@@ -183,7 +195,8 @@ struct maps {
 	struct flow *flows;
 	struct limits *limits; /* by flow */
 	struct service *services; /* by flow */
-	struct sid_state *sid_states; /* by cluster, flow and channel */
+	struct sid_state *sid_states; /* by cluster, flow and channel; not those in struct flow */
+	uint32_t *committed; /* by flow and channel: capacity; see struct channel */
 	uint16_t *cluster_groups; /* by flow and cluster */
 	uint32_t *cluster_owed; /* by flow and cluster; not for the current cluster */
 	uint32_t *skipped; /* flows that get no more in this round */
@@ -193,6 +206,7 @@ struct maps {
 				    1]; /* the last one is for requests without a channel */
 	struct group groups[MAPS_SETS];
 	struct level levels[LEVELS];
+	uint64_t parking[SET_WORDS]; /* bit per group with parked flows */
 	struct timers timers; /* three per flow */
 	struct maps_counts counts; /* counts that belong to no channel */
 };
@@ -207,7 +221,13 @@ static inline struct sid_state *sid_state_of(const struct maps *m, uint32_t flow
 					     uint32_t channel) {
 	size_t base = (size_t)cluster * m->flow_count + flow;
 
+	if (cluster == 0 && channel < NEAR_CHANNELS)
+		return &m->flows[flow].sids[channel];
 	return &m->sid_states[base * m->channel_count + channel];
+}
+
+static inline uint32_t *committed_of(const struct maps *m, uint32_t flow, uint32_t channel) {
+	return &m->committed[(size_t)flow * m->channel_count + channel];
 }
 
 /* Prefetches a cache line. gcc drops calls of a function that has no other effect, hence the
@@ -215,6 +235,12 @@ static inline struct sid_state *sid_state_of(const struct maps *m, uint32_t flow
 static inline void fetch(const void *line) {
 	__builtin_prefetch(line, 1);
 	__asm__ volatile("");
+}
+
+/* Prefetches both cache lines of a flow. */
+static inline void prefetch_flow(const struct maps *m, uint32_t flow) {
+	fetch(&m->flows[flow]);
+	fetch(&m->flows[flow].sustained);
 }
 
 static inline uint32_t lesser(uint32_t a, uint32_t b) {
@@ -258,9 +284,9 @@ uint64_t proactive_bytes(const struct maps_flow *s); /* per grant */
 
 /* rates.c */
 void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s);
-/* Of `want` bytes, those that the flow's rates admit now. 0: the flow is parked until they
- * admit more. */
-uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want);
+/* Whether the flow's rates admit a quantum now, or its owed bytes if these are fewer. If not, the flow is
+ * parked until they do. */
+bool rates_admit(struct maps *m, uint32_t flow);
 /* The bytes that are due of the reserved rate, at most QUANTUM. 0: the flow leaves the reserved
  * queue until more are due. */
 uint32_t rate_reserved(struct maps *m, uint32_t flow);

@@ -8,40 +8,54 @@ static struct links flow_links(const struct maps *m, uint32_t level) {
 	return (struct links){&m->flows[0].link, sizeof(*m->flows)};
 }
 
+/* Appends to the parked ring of the flow's group. */
+static void park(struct maps *m, uint32_t flow) {
+	uint32_t group = m->flows[flow].group;
+
+	ring_append(flow_links(m, 0), &m->groups[group].parked, flow);
+	m->parking[group / 64] |= UINT64_C(1) << group % 64;
+}
+
+static void unpark(struct maps *m, uint32_t flow) {
+	uint32_t group = m->flows[flow].group;
+
+	ring_remove(flow_links(m, 0), &m->groups[group].parked, flow);
+	if (m->groups[group].parked == NONE)
+		m->parking[group / 64] &= ~(UINT64_C(1) << group % 64);
+}
+
 /* A group that competes again has no credit from before, and a lead of at most MAX_LEAD rounds. */
-static void group_rejoin(struct maps *m, struct group *g, uint32_t level) {
-	uint32_t index = (uint32_t)(g - m->groups);
+static void group_rejoin(struct maps *m, uint32_t group, uint32_t level) {
 	struct level *l = &m->levels[level];
-	struct class_queue *c = &g->queues[level];
+	struct class_queue *c = &m->groups[group].queues[level];
 
 	if (c->round < l->served)
 		c->round = l->served;
 	else if (c->round > l->served + MAX_LEAD)
 		c->round = l->served + MAX_LEAD;
 	c->left = c->count;
-	l->active[index / 64] |= UINT64_C(1) << index % 64;
+	l->active[group / 64] |= UINT64_C(1) << group % 64;
 }
 
 void list_join(struct maps *m, uint32_t flow, uint32_t level) {
-	struct group *g = &m->groups[m->flows[flow].group];
-	struct class_queue *c = &g->queues[level];
+	uint32_t group = m->flows[flow].group;
+	struct class_queue *c = &m->groups[group].queues[level];
 
 	ring_append(flow_links(m, level), &c->first, flow);
 	if (c->count++ == 0)
-		group_rejoin(m, g, level);
+		group_rejoin(m, group, level);
 	if (level == RESERVED)
 		m->flows[flow].is_reserved = true;
 }
 
 void list_leave(struct maps *m, uint32_t flow, uint32_t level) {
-	struct group *g = &m->groups[m->flows[flow].group];
-	uint32_t index = (uint32_t)(g - m->groups);
-	struct class_queue *c = &g->queues[level];
+	uint32_t group = m->flows[flow].group;
+	struct class_queue *c = &m->groups[group].queues[level];
 
 	ring_remove(flow_links(m, level), &c->first, flow);
 	c->left = lesser(c->left, --c->count);
 	if (c->count == 0)
-		m->levels[level].active[index / 64] &= ~(UINT64_C(1) << index % 64);
+		m->levels[level].active[group / 64] &= ~(UINT64_C(1) << group % 64);
 	if (level == RESERVED)
 		m->flows[flow].is_reserved = false;
 }
@@ -60,7 +74,7 @@ void flow_idle(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 
 	if (f->state == FLOW_PARKED) {
-		ring_remove(flow_links(m, 0), &m->groups[f->group].parked, flow);
+		unpark(m, flow);
 		timers_clear(&m->timers, timer_of(m, TIMER_RATE, flow));
 	} else if (f->state == FLOW_READY) {
 		list_leave(m, flow, f->priority);
@@ -78,7 +92,7 @@ void flow_park(struct maps *m, uint32_t flow, uint64_t until) {
 
 	flow_idle(m, flow);
 	f->state = FLOW_PARKED;
-	ring_append(flow_links(m, 0), &m->groups[f->group].parked, flow);
+	park(m, flow);
 	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
 }
 

@@ -41,23 +41,36 @@ static bool ring_pending(struct maps *m, uint32_t first) {
 
 	if (first == NONE)
 		return true;
-	flow = first;
-	do {
-		flow = m->flows[flow].link.prev;
+	flow = m->flows[first].link.prev;
+	for (;;) {
+		uint32_t next = m->flows[flow].link.prev;
+
+		prefetch_flow(m, m->flows[next].link.prev);
 		if (!flow_pending(m, flow))
 			return false;
-	} while (flow != first);
-	return true;
+		if (flow == first)
+			return true;
+		flow = next;
+	}
 }
 
-void add_pending(struct maps *m) {
-	for (uint32_t i = 0; i < MAPS_SETS; i++) {
-		const struct group *g = &m->groups[i];
-		bool fits = g->users > 0 && (g->channels & m->in_round) != 0;
+static void group_pending(struct maps *m, const struct group *g) {
+	bool fits = (g->channels & m->in_round) != 0;
 
-		for (uint32_t level = MAPS_PRIORITIES; fits && level-- > 0;)
-			fits = ring_pending(m, g->queues[level].first);
-		if (fits)
-			ring_pending(m, g->parked);
+	for (uint32_t level = MAPS_PRIORITIES; fits && level-- > 0;)
+		fits = ring_pending(m, g->queues[level].first);
+	if (fits)
+		ring_pending(m, g->parked);
+}
+
+/* Looks only at groups with flows that are owed bytes. */
+void add_pending(struct maps *m) {
+	for (uint32_t word = 0; word < SET_WORDS; word++) {
+		uint64_t groups = m->parking[word];
+
+		for (uint32_t level = 0; level < MAPS_PRIORITIES; level++)
+			groups |= m->levels[level].active[word];
+		for (; groups != 0; groups &= groups - 1)
+			group_pending(m, &m->groups[word * 64 + first_bit(groups)]);
 	}
 }

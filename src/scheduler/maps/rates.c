@@ -36,7 +36,7 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 
 	if (s->sustained != 0) {
 		f->limits |= LIMIT_SUSTAINED;
-		l->sustained = bucket_of(s->sustained, depth(s->sustained, length, burst), m->now);
+		f->sustained = bucket_of(s->sustained, depth(s->sustained, length, burst), m->now);
 	}
 	if (s->peak != 0) {
 		f->limits |= LIMIT_PEAK;
@@ -50,32 +50,26 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 	}
 }
 
-/* Of `want` bytes, those that the bucket holds. If it holds less than `needs`, returns 0 and
- * raises `until` to the time when it holds `needs`. */
-static uint32_t allowed(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
-			uint64_t *until) {
+/* If the bucket holds less than `bytes`, raises `until` to the time when it holds them. */
+static void wait_for(struct bucket *b, uint64_t now, uint32_t bytes, uint64_t *until) {
 	bucket_fill(b, now);
-	if (b->tokens >= needs * BYTE_TOKENS)
-		return b->tokens >= want * BYTE_TOKENS ? want : bucket_bytes(b);
-	if (bucket_when(b, needs) > *until)
-		*until = bucket_when(b, needs);
-	return 0;
+	if (b->tokens < bytes * BYTE_TOKENS && bucket_when(b, bytes) > *until)
+		*until = bucket_when(b, bytes);
 }
 
-uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
+bool rates_admit(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
-	struct limits *l = &m->limits[flow];
 	uint32_t needs = lesser(f->owed_here, QUANTUM);
 	uint64_t until = 0;
 
 	if (f->limits & LIMIT_SUSTAINED)
-		want = allowed(&l->sustained, m->now, want, needs, &until);
+		wait_for(&f->sustained, m->now, needs, &until);
 	if (f->limits & LIMIT_PEAK)
-		want = allowed(&l->peak, m->now, want, needs, &until);
+		wait_for(&m->limits[flow].peak, m->now, needs, &until);
 	if (until == 0)
-		return want;
+		return true;
 	flow_park(m, flow, until);
-	return 0;
+	return false;
 }
 
 uint32_t rate_reserved(struct maps *m, uint32_t flow) {
@@ -98,7 +92,7 @@ void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
 	f->owed -= bytes;
 	m->counts.owed_bytes -= bytes;
 	if (f->limits & LIMIT_SUSTAINED)
-		bucket_spend(&l->sustained, m->now, bytes);
+		bucket_spend(&f->sustained, m->now, bytes);
 	if (f->limits & LIMIT_PEAK)
 		bucket_spend(&l->peak, m->now, bytes);
 	if (f->limits & LIMIT_RESERVED)

@@ -59,7 +59,14 @@ static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 		f->credit = f->credit == 0 ? QUANTUM : f->credit;
 		want = lesser(f->owed_here, f->credit);
 	}
-	return want == 0 ? 0 : rate_allowed(m, flow, want);
+	return want > 0 && rates_admit(m, flow) ? want : 0;
+}
+
+/* The flow after `flow` in its class queue. */
+static uint32_t next_of(const struct maps *m, uint32_t flow, uint32_t level) {
+	const struct flow *f = &m->flows[flow];
+
+	return level == RESERVED ? f->reserved.next : f->link.next;
 }
 
 /* The first flow used its quantum, or got less than it may although channels are open: serves the
@@ -75,29 +82,23 @@ static void end_quantum(struct maps *m, struct class_queue *c, uint32_t level, b
 	else if (full)
 		set_aside(m, flow, level);
 	else
-		c->first = level == RESERVED ? f->reserved.next : f->link.next;
+		c->first = next_of(m, flow, level);
 }
 
-/* Prefetches the data of the next flow, and the flow after it. */
-static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
-	const struct flow *f = &m->flows[flow];
-	uint32_t next = level == RESERVED ? f->reserved.next : f->link.next;
-
-	f = &m->flows[next];
-	fetch(&m->limits[next]);
-	fetch(sid_state_of(m, next, f->cluster, 0));
-	fetch(&m->flows[level == RESERVED ? f->reserved.next : f->link.next]);
+/* Prefetches the flow after the next one. */
+static void prefetch_ahead(const struct maps *m, uint32_t flow, uint32_t level) {
+	prefetch_flow(m, next_of(m, next_of(m, flow, level), level));
 }
 
-/* Serves the first flow of a class queue. It leaves the queue, moves to its end or stays first.
- * It stays if channels are full, or if its rates admit no more, which the next call finds. */
+/* Serves the first flow of a class queue. It leaves the queue, moves to its end, or stays first if
+ * channels are full. */
 static void serve(struct maps *m, struct group *g, uint32_t level) {
 	struct class_queue *c = &g->queues[level];
 	uint32_t flow = c->first, left = c->left;
 	struct flow *f = &m->flows[flow];
 	uint32_t want, got;
 
-	fetch_next(m, flow, level);
+	prefetch_ahead(m, flow, level);
 	want = wanted(m, flow, level);
 	if (want > 0) {
 		got = assign(m, flow, g, want);
@@ -105,8 +106,6 @@ static void serve(struct maps *m, struct group *g, uint32_t level) {
 		if (level != RESERVED)
 			f->credit -= got;
 		if (got < want && (g->channels & m->open) == 0)
-			return;
-		if (got == want && f->owed_here > 0 && f->credit > 0 && level != RESERVED)
 			return;
 		end_quantum(m, c, level, got < want);
 	}

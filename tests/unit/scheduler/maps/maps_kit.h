@@ -8,7 +8,7 @@
 
 #define US(n) ((uint64_t)(n) * 2048 / 10) /* microseconds in samples */
 #define MS(n) ((uint64_t)(n) * 204800) /* milliseconds */
-#define KIT_CHANNELS 8
+#define KIT_CHANNELS 10
 #define KIT_SIDS (MAP_SID_BROADCAST + 1)
 
 struct kit {

@@ -38,6 +38,44 @@ TEST(pending_grant_moves_to_another_channel) {
 	kit_free(&k);
 }
 
+/* Sets a flow on all channels, with SIDs from `first` on. */
+static void set_sids(struct kit *k, uint32_t flow, uint32_t first) {
+	struct maps_sid sids[KIT_CHANNELS];
+	const struct maps_cluster cluster = {sids, k->count};
+	struct maps_flow f = best_effort;
+
+	for (uint32_t c = 0; c < k->count; c++)
+		sids[c] = (struct maps_sid){(uint16_t)c, (uint16_t)(first + c)};
+	f.clusters = &cluster;
+	f.cluster_count = 1;
+	assert_null(maps_set_flow(k->m, flow, &f, k->now));
+}
+
+/* Two flows share all channels, each with a SID of its own on each of them. */
+TEST(grants_have_the_sid_of_their_channel) {
+	struct kit k;
+
+	kit_create_equal(&k, kit_ofdma(1), KIT_CHANNELS, 2);
+	set_sids(&k, 0, 100);
+	set_sids(&k, 1, 200);
+	kit_request(&k, 0, 4000000);
+	kit_request(&k, 1, 4000000);
+	for (int i = 0; i < 3; i++)
+		kit_make_next(&k);
+	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
+		uint64_t first = k.granted[c][100 + c], second = k.granted[c][200 + c], all = 0;
+
+		for (uint32_t sid = 0; sid < KIT_SIDS; sid++)
+			all += k.granted[c][sid];
+		assert_true(first > 0 && second > 0);
+		assert_int_equal(first + second, all);
+		for (uint32_t flow = 0; flow < 2; flow++)
+			assert_true(k.pendings[c][100 * (flow + 1) + c] == (c == 0 ? 3 : 0));
+	}
+	kit_check_counts(&k);
+	kit_free(&k);
+}
+
 /* Adds flows on two channels until one is refused. Returns how many were accepted. */
 static uint32_t admit(struct kit *k, struct maps_channel channel, struct maps_flow flow) {
 	uint32_t flows = 0;
