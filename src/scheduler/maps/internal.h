@@ -146,6 +146,9 @@ struct channel {
 	uint32_t length; /* samples per MAP */
 	uint32_t split; /* minislots that a pinned grant within data costs at most */
 	uint32_t requests_min; /* minislots for requests in each MAP */
+	uint32_t opportunities_max; /* that contention adds to in a MAP */
+	uint32_t early; /* frames of the ack delay */
+	uint32_t cutoff; /* minislot up to which requests are answered without a MAP's delay */
 	uint32_t limit, committed;
 	uint32_t *used_sids; /* bit per SID */
 

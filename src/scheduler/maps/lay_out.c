@@ -33,11 +33,15 @@ static void fill(struct layout *s, uint32_t end) {
 	s->cursor = end;
 }
 
+/* The IUC of a data grant. */
+static uint8_t data_iuc(const struct maps_channel *set, uint32_t minislots) {
+	return set->short_iuc != 0 && minislots <= set->short_minislots ? set->short_iuc
+									: set->data_iuc;
+}
+
 /* Writes a block as an element at the cursor. */
 static void write(struct layout *s, const struct block *b) {
-	const struct maps_channel *set = &s->c->set;
-	uint8_t iuc = set->short_iuc != 0 && b->minislots <= set->short_minislots ? set->short_iuc
-										  : set->data_iuc;
+	uint8_t iuc = data_iuc(&s->c->set, b->minislots);
 
 	if (b->kind == BLOCK_STATION)
 		iuc = MAP_STATION;
@@ -72,8 +76,8 @@ static struct block split(struct layout *s, const struct block *b, uint32_t end)
 	return rest;
 }
 
-/* Writes data, after the pinned grants that precede it. Data that would delay a pinned grant too
- * much are split. */
+/* Writes a data grant, after the pinned grants that precede it. Data that would delay a pinned grant
+ * too much are split. */
 static void write_data(struct layout *s, struct block b) {
 	while (s->pinned < s->c->pinned_count) {
 		const struct pinned *p = &s->c->pinned[s->pinned];
@@ -123,14 +127,40 @@ static void write_rest(struct layout *s) {
 	fill(s, s->c->minislots);
 }
 
-/* The minislot where the request region should end: the last one from which requests are
- * answered in time. */
-static uint32_t cutoff(const struct channel *c) {
-	uint32_t early = c->set.ack_delay % c->length;
-	uint32_t frame = early == 0 ? c->frames : (c->length - early) / c->set.frame;
-	uint32_t minislots = frame * c->set.frame_minislots;
+/* Writes data grants from block `i` on, of a MAP without further pinned grants, up to the one before which
+ * the request region is due; at least one. Returns the next block. */
+static uint32_t write_run(struct layout *s, uint32_t i) {
+	const struct channel *c = s->c;
+	uint32_t end = s->requests > 0 ? s->cutoff - s->requests : UINT32_MAX;
+	struct map_element *e = &s->out->elements[s->out->count];
+	uint32_t cursor = s->cursor;
 
-	return minislots < c->requests ? c->minislots : minislots;
+	do {
+		const struct block *b = &c->blocks[i++];
+
+		*e++ = (struct map_element){b->sid, (uint16_t)cursor,
+					    data_iuc(&c->set, b->minislots)};
+		cursor += b->minislots;
+	} while (i < c->blocks_count && cursor + c->blocks[i].minislots <= end);
+	s->out->count = (uint16_t)(e - s->out->elements);
+	s->cursor = cursor;
+	return i;
+}
+
+/* Writes all data grants, and the request region before the one that would make it end too late. */
+static void write_grants(struct layout *s) {
+	const struct channel *c = s->c;
+
+	for (uint32_t i = c->front; i < c->blocks_count;) {
+		const struct block *b = &c->blocks[i];
+
+		if (s->requests > 0 && s->cursor + b->minislots + s->requests > s->cutoff)
+			write_requests(s, s->requests);
+		if (s->pinned == c->pinned_count)
+			i = write_run(s, i);
+		else
+			write_data(s, c->blocks[i++]);
+	}
 }
 
 /* Moves pinned grants that would not fit before the end of the MAP to earlier minislots. */
@@ -146,7 +176,6 @@ static void bound_pinned(struct channel *c) {
 /* Sets all but the elements. The back-off window grows with the estimated contention. */
 static void head(struct maps *m, struct channel *c, struct map *out) {
 	uint64_t number = c->number - 1, frames = number * c->frames;
-	uint32_t early = c->set.ack_delay / c->set.frame + (c->set.ack_delay % c->set.frame != 0);
 	uint32_t contenders = 2 * c->contenders / 16;
 
 	out->version = c->set.kind == MAPS_OFDMA ? 5 : 1;
@@ -160,14 +189,20 @@ static void head(struct maps *m, struct channel *c, struct map *out) {
 		out->data_start++;
 	out->count = 0;
 	out->alloc_start = (uint32_t)(number * c->minislots);
-	out->ack_time = (uint32_t)((frames - early) * c->set.frame_minislots);
-	if (frames >= early)
-		m->req_states[c - m->channels].acked = m->start + (frames - early) * c->set.frame;
+	out->ack_time = (uint32_t)((frames - c->early) * c->set.frame_minislots);
+	if (frames >= c->early)
+		m->req_states[c - m->channels].acked =
+			m->start + (frames - c->early) * c->set.frame;
 }
 
 void lay_out(struct maps *m, uint32_t channel, struct map *out) {
 	struct channel *c = &m->channels[channel];
-	struct layout s = {.c = c, .out = out, .requests = c->requests, .cutoff = cutoff(c)};
+	struct layout s = {
+		.c = c,
+		.out = out,
+		.requests = c->requests,
+		.cutoff = c->cutoff < c->requests ? c->minislots : c->cutoff,
+	};
 
 	head(m, c, out);
 	bound_pinned(c);
@@ -176,13 +211,7 @@ void lay_out(struct maps *m, uint32_t channel, struct map *out) {
 	s.cursor = c->initial;
 	for (uint32_t i = 0; i < c->front; i++)
 		write(&s, &c->blocks[i]);
-	for (uint32_t i = c->front; i < c->blocks_count; i++) {
-		const struct block *b = &c->blocks[i];
-
-		if (s.requests > 0 && s.cursor + b->minislots + s.requests > s.cutoff)
-			write_requests(&s, s.requests);
-		write_data(&s, *b);
-	}
+	write_grants(&s);
 	write_rest(&s);
 	add(out, 0, MAP_NULL, c->minislots);
 	for (uint32_t i = 0; i < c->pending_count; i++)

@@ -21,9 +21,8 @@ static void count_contenders(struct channel *c, struct req_state *req_state) {
  * configured number. */
 static uint32_t opportunities(const struct channel *c) {
 	uint32_t wanted = (c->contenders + c->contenders / 2 + 15) / 16;
-	uint32_t max = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
 
-	wanted = lesser(wanted, max / c->set.request_minislots);
+	wanted = lesser(wanted, c->opportunities_max);
 	return wanted > c->set.request_opportunities ? wanted : c->set.request_opportunities;
 }
 

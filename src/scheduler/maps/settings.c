@@ -28,6 +28,17 @@ static uint32_t minislots_max(const struct maps_channel *s) {
 	return s->kind == MAPS_OFDMA ? MAP_MINISLOTS_5 : MAP_MINISLOTS_1;
 }
 
+/* Derives what the layout of each MAP needs, so that it does not divide. */
+static void layout_set(struct channel *c, const struct maps_channel *s) {
+	uint32_t late = s->ack_delay % c->length;
+	uint32_t frame = late == 0 ? c->frames : (c->length - late) / s->frame;
+	uint32_t share = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
+
+	c->early = up(s->ack_delay, s->frame);
+	c->cutoff = frame * s->frame_minislots;
+	c->opportunities_max = share / s->request_minislots;
+}
+
 void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 	uint64_t requests, initial;
 	uint32_t capacity;
@@ -51,6 +62,7 @@ void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 			? 0
 			: ((uint64_t)s->initial_minislots * COMMIT_UNIT) / s->initial_interval + 1;
 	c->limit = requests + initial < capacity ? capacity - (uint32_t)(requests + initial) : 0;
+	layout_set(c, s);
 }
 
 static const char *check_physical(const struct maps_channel *s) {
