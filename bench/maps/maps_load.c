@@ -118,6 +118,8 @@ static uint32_t make_requests(struct load *l, double bytes, uint32_t *cycles) {
 		}
 		begun = rte_rdtsc();
 		for (uint32_t i = 0; i < count; i++)
+			maps_prefetch(l->m, batch[i].flow);
+		for (uint32_t i = 0; i < count; i++)
 			maps_request(l->m, &batch[i], l->now);
 		elapsed += rte_rdtsc() - begun;
 		all += count;

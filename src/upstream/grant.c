@@ -44,6 +44,11 @@ static uint8_t cluster_index(const struct us_tables *t, const struct us_request 
 	return c < f->stream_count ? c : UINT8_MAX;
 }
 
+void us_grant_prefetch(const struct us_grant *g, const struct us_request *r) {
+	rte_prefetch0(&g->tables->flows[r->flow]);
+	maps_prefetch(g->maps, r->flow);
+}
+
 void us_grant_request(struct us_grant *g, const struct us_request *r) {
 	const struct maps_request request = {
 		.flow = r->flow,

@@ -82,6 +82,10 @@ size_t us_grant_flow_size(const struct upstream_service_flow *f);
 /* Fills `g`, which points into itself and must not move. */
 void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f);
 
+/* Prefetches what us_grant_request() needs of the request's flow. The stage `requests` calls it for a
+ * burst of requests before it passes the first one. */
+void us_grant_prefetch(const struct us_grant *g, const struct us_request *r);
+
 /* Passes a request to the scheduler. The stage `requests` calls it. */
 void us_grant_request(struct us_grant *g, const struct us_request *r);
 

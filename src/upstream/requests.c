@@ -134,6 +134,8 @@ uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	while (count == BURST && total < US_REQUESTS_PER_ROUND) {
 		count = rte_ring_sc_dequeue_burst_elem(r->ring, dequeued, sizeof(dequeued[0]),
 						       BURST, NULL);
+		for (unsigned i = 0; r->grant->maps != NULL && i < count; i++)
+			us_grant_prefetch(r->grant, &dequeued[i]);
 		for (unsigned i = 0; i < count; i++) {
 			sink->by_kind[dequeued[i].kind]++;
 			sink->by_modem[dequeued[i].modem][dequeued[i].kind]++;

@@ -177,6 +177,9 @@ void maps_free(struct maps *m);
 const char *maps_set_flow(struct maps *m, uint32_t flow, const struct maps_flow *settings,
 			  uint64_t now);
 
+/* Prefetches what maps_request() needs of a flow, any number. Call it some requests ahead. */
+void maps_prefetch(const struct maps *m, uint32_t flow);
+
 /* Accepts a request. O(1). */
 enum maps_verdict maps_request(struct maps *m, const struct maps_request *request, uint64_t now);
 

@@ -29,6 +29,11 @@ static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, 
 	return bytes == r->bytes ? MAPS_ACCEPTED : MAPS_CAPPED;
 }
 
+void maps_prefetch(const struct maps *m, uint32_t flow) {
+	if (flow < m->flow_count)
+		fetch(&m->flows[flow]);
+}
+
 enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uint64_t now) {
 	struct req_state *req_state =
 		&m->req_states[r->channel < m->channel_count ? r->channel : MAPS_MAX_CHANNELS];
