@@ -2,19 +2,6 @@
 /* Selects channels for data grants and converts bytes to minislots. */
 #include "scheduler/maps/internal.h"
 
-bool slots_left(const struct channel *c) {
-	return c->slots > c->elements / 8;
-}
-
-void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots) {
-	struct channel *c = &m->channels[channel];
-
-	c->free -= minislots;
-	m->free_bytes[channel] = c->free * c->set.minislot_bytes;
-	if (c->free < c->min || !slots_left(c))
-		m->open &= ~(UINT64_C(1) << channel);
-}
-
 bool front_block(struct maps *m, uint32_t channel, const struct block *b) {
 	struct channel *c = &m->channels[channel];
 
@@ -53,9 +40,9 @@ static uint32_t space(const struct maps *m, const struct flow *f, uint32_t chann
 	return lesser(capacity, f->max) - bytes;
 }
 
-/* Whether the channel has about as many bytes free as `max`. */
+/* Whether the channel has about as many bytes free as the one with the key `max`. */
 static bool near(const struct maps *m, uint32_t channel, uint32_t max) {
-	return m->free_bytes[channel] + m->margins[channel] >= max;
+	return m->keys[channel] + m->margins[channel] >= max;
 }
 
 /* Those of `channels` where the flow's grant has its longest size. Most flows have no limit but the
@@ -75,53 +62,55 @@ static uint64_t full_of(const struct maps *m, uint32_t flow, uint64_t channels) 
 	return full;
 }
 
-/* The most free bytes of `channels`. Sets `best` to the first channel that has them, or NONE. Compares
- * numbers that end with the channel, as a branch per channel would often be mispredicted. */
-static uint32_t most_free(const struct maps *m, uint64_t channels, uint32_t *best) {
-	uint32_t max = 0;
+/* The highest key of `channels` (0: there is none), and the second highest. No branch depends on keys, as it
+ * would often be mispredicted. */
+static uint32_t highest(const struct maps *m, uint64_t channels, uint32_t *second) {
+	uint32_t first = 0;
 
+	*second = 0;
 	for (uint64_t left = channels; left != 0; left &= left - 1) {
-		uint32_t c = first_bit(left);
-		uint32_t key = m->free_bytes[c] * MAPS_MAX_CHANNELS + MAPS_MAX_CHANNELS - 1 - c;
+		uint32_t key = m->keys[first_bit(left)], less = lesser(key, first);
 
-		max = key > max ? key : max;
+		first = key > first ? key : first;
+		*second = less > *second ? less : *second;
 	}
-	*best = max < MAPS_MAX_CHANNELS ? NONE : ~max % MAPS_MAX_CHANNELS;
-	return max / MAPS_MAX_CHANNELS;
+	return first;
+}
+
+static uint32_t channel_of(uint32_t key) {
+	return MAPS_MAX_CHANNELS - 1 - key % MAPS_MAX_CHANNELS;
 }
 
 /* Selects the channel of the flow's latest grant, or else the group's current one, unless another
  * has much more free; then the one with the most. Skips channels where the flow's grant is full. */
 static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
-	bool granted = f->round == m->round;
-	uint64_t channels = g->channels & m->open;
-	uint64_t full = granted ? full_of(m, flow, channels) : 0;
-	uint32_t best, max;
+	bool granted = f->round == m->round, current = g->round == m->round;
+	uint64_t open = g->channels & m->open, full = granted ? full_of(m, flow, open) : 0;
+	uint32_t second, unused, first = highest(m, open, &second);
+	uint32_t max = full == 0 ? first : highest(m, open & ~full, &unused), channel = NONE;
 
-	g->max = max = most_free(m, channels, &best);
-	channels &= ~full;
-	if (full != 0)
-		max = most_free(m, channels, &best);
-	if (granted && has_bit(channels, f->latest) && near(m, f->latest, max))
-		return f->latest;
-	if (g->round == m->round && has_bit(channels, g->current) && near(m, g->current, max))
-		return g->current;
-	if (best != NONE) {
+	if (granted && has_bit(open & ~full, f->latest) && near(m, f->latest, max))
+		channel = f->latest;
+	else if (current && has_bit(open & ~full, g->current) && near(m, g->current, max))
+		channel = g->current;
+	else if (max != 0) {
+		channel = g->current = channel_of(max);
 		g->round = m->round;
-		g->current = best;
 	}
-	return best;
+	g->max = g->round == m->round && m->keys[g->current] == first ? second : first;
+	return channel;
 }
 
-/* The same, mostly without a search. Free bytes only decrease, so g->max stays an upper bound. */
+/* The same, mostly without a search. Keys only decrease, so g->max stays an upper bound. */
 static uint32_t choose(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round;
 	uint32_t channel = granted ? f->latest : g->current;
 
 	if (g->round != m->round || !has_bit(g->channels & m->open, channel) ||
-	    !near(m, channel, g->max) || (granted && full_of(m, flow, UINT64_C(1) << channel) != 0))
+	    !near(m, channel, g->max) || !near(m, channel, m->keys[g->current]) ||
+	    (granted && full_of(m, flow, UINT64_C(1) << channel) != 0))
 		return choose_best(m, flow, g);
 	return channel;
 }

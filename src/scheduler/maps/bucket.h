@@ -36,6 +36,12 @@ static inline void bucket_fill(struct bucket *b, uint64_t now) {
 	b->at = now;
 }
 
+/* Whether it has at least `bytes` at `now`. */
+static inline bool bucket_has(struct bucket *b, uint64_t now, uint32_t bytes) {
+	bucket_fill(b, now);
+	return b->tokens >= bytes * BYTE_TOKENS;
+}
+
 static inline uint32_t bucket_bytes(const struct bucket *b) {
 	return b->tokens < 0 ? 0 : (uint32_t)((uint64_t)b->tokens / BYTE_TOKENS);
 }

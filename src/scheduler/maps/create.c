@@ -42,8 +42,11 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		maps_channel_set(&m->channels[i], &config->channels[i]);
 		m->bounded |= (uint64_t)(config->channels[i].max_burst_minislots != 0) << i;
-		m->margins[i] = m->channels[i].minislots * config->channels[i].minislot_bytes /
-				CHANNEL_HYSTERESIS;
+		/* a key plus the margin is the highest key of a channel with as many bytes */
+		m->margins[i] =
+			free_key(0, m->channels[i].minislots * config->channels[i].minislot_bytes /
+					    CHANNEL_HYSTERESIS) -
+			free_key(i, 0);
 		m->channels[i].used_sids = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds, changes and removes flows. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
 
 /* Index of the flow's first cluster in cluster_groups[]. */
 static uint32_t base_of(uint32_t flow) {

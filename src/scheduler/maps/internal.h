@@ -98,7 +98,7 @@ struct group {
 	uint32_t users; /* SID clusters with this set; 0: the group is free */
 	uint32_t round; /* in which `current` and `max` were set */
 	uint32_t current; /* channel of new grants */
-	uint32_t max; /* no channel has more bytes free */
+	uint32_t max; /* no other open channel has a higher key */
 	uint32_t parked; /* ring of flows */
 	struct class_queue queues[LEVELS];
 };
@@ -181,8 +181,8 @@ struct req_state {
 } __attribute__((aligned(64)));
 
 struct maps {
-	uint32_t free_bytes[MAPS_MAX_CHANNELS]; /* free bytes in the MAP that is being made */
-	uint32_t margins[MAPS_MAX_CHANNELS]; /* differences in free bytes that do not count */
+	uint32_t keys[MAPS_MAX_CHANNELS]; /* free_key() in the MAP that is being made */
+	uint32_t margins[MAPS_MAX_CHANNELS]; /* differences of keys that do not count */
 	uint64_t bounded; /* channels with a longest burst */
 	uint64_t open; /* channels that still take data grants in this round */
 	uint64_t in_round; /* channels of this round */
@@ -258,6 +258,13 @@ static inline bool has_bit(uint64_t bits, uint32_t i) {
 	return bits >> i & 1;
 }
 
+/* Orders channels by free bytes in descending order, and then by index: the highest key is first. */
+static inline uint32_t free_key(uint32_t channel, uint32_t bytes) {
+	return bytes * MAPS_MAX_CHANNELS + (MAPS_MAX_CHANNELS - 1 - channel);
+}
+_Static_assert((uint64_t)MAP_BYTES_MAX * MAPS_MAX_CHANNELS * 2 <= UINT32_MAX,
+	       "keys with margins fit");
+
 /* Minislots for `bytes` without header and burst overhead. Exact below 2^23 bytes. */
 static inline uint32_t minislots_for(const struct channel *c, uint32_t bytes) {
 	return (uint32_t)((bytes + c->set.minislot_bytes - 1) * c->reciprocal >> 40);
@@ -274,6 +281,21 @@ static inline uint64_t map_due(const struct maps *m, const struct channel *c, ui
 	return start > c->set.lead ? start - c->set.lead : 0;
 }
 
+/* Whether elements are left for grants. The others are for pending grants. */
+static inline bool slots_left(const struct channel *c) {
+	return c->slots > c->elements / 8;
+}
+
+/* Consumes free minislots. Closes the channel if what is left is too little for a grant. */
+static inline void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots) {
+	struct channel *c = &m->channels[channel];
+
+	c->free -= minislots;
+	m->keys[channel] = free_key(channel, c->free * c->set.minislot_bytes);
+	if (c->free < c->min || !slots_left(c))
+		m->open &= ~(UINT64_C(1) << channel);
+}
+
 /* settings.c. Each check returns a line that says what is wrong, or NULL. */
 const char *check_config(const struct maps_config *config);
 const char *check_flow(const struct maps *m, const struct maps_flow *settings);
@@ -285,23 +307,20 @@ const char *admit(const struct maps *m, const struct maps_flow *s, uint32_t plan
 		  uint8_t *channel);
 uint64_t proactive_bytes(const struct maps_flow *s); /* per grant */
 
-/* rates.c */
+/* rates.c; rates.h has what each grant calls */
 void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s);
-/* Whether the flow's rates admit a quantum now, or its owed bytes if these are fewer. If not, the flow is
- * parked until they do. */
-bool rates_admit(struct maps *m, uint32_t flow);
+/* Parks a flow whose rates do not admit `bytes` until they do. */
+void rates_wait(struct maps *m, uint32_t flow, uint32_t bytes);
 /* The bytes that are due of the reserved rate, at most QUANTUM. 0: the flow leaves the reserved
  * queue until more are due. */
 uint32_t rate_reserved(struct maps *m, uint32_t flow);
-/* Charges granted bytes to the current cluster and to the rates. */
-void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes);
+void rates_charge(struct maps *m, uint32_t flow, uint32_t bytes); /* peak and reserved rate */
 
-/* lists.c */
-void list_join(struct maps *m, uint32_t flow, uint32_t level);
-void list_leave(struct maps *m, uint32_t flow, uint32_t level);
-void flow_ready(struct maps *m, uint32_t flow); /* to its class queue, and the reserved queue */
+/* lists.c; lists.h has what each request and grant calls */
+void group_rejoin(struct maps *m, uint32_t group, uint32_t level); /* as its queue has a flow */
+void reserved_stop(struct maps *m, uint32_t flow); /* leaves the reserved queue, and its timer */
 void flow_park(struct maps *m, uint32_t flow, uint64_t until); /* until this time of the timers */
-void flow_idle(struct maps *m, uint32_t flow); /* out of all lists */
+void flow_unpark(struct maps *m, uint32_t flow); /* leaves the parked ring, and its timer */
 void flow_switch(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
 
 /* service.c */
@@ -325,10 +344,8 @@ void channel_end_data(struct maps *m, uint32_t channel);
 
 /* assign.c. Grants a flow up to `want` bytes on channels of its group. Returns how many. */
 uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
-void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots); /* of the free ones */
 /* Adds a block before data. Returns false if minislots or elements are exhausted. */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b);
-bool slots_left(const struct channel *c); /* for grants; the rest is for pending grants */
 
 /* share.c, pending.c, lay_out.c */
 void share(struct maps *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sustained, peak and reserved rates. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
 
 #define PEAK_BURST 1522 /* bytes at once of the peak rate (MULPI, C.2.2.5.10) */
 #define BURST_MIN 1522 /* of the sustained rate */
@@ -50,26 +50,17 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 	}
 }
 
-/* If the bucket holds less than `bytes`, raises `until` to the time when it holds them. */
-static void wait_for(struct bucket *b, uint64_t now, uint32_t bytes, uint64_t *until) {
-	bucket_fill(b, now);
-	if (b->tokens < bytes * BYTE_TOKENS && bucket_when(b, bytes) > *until)
-		*until = bucket_when(b, bytes);
-}
-
-bool rates_admit(struct maps *m, uint32_t flow) {
+/* Both are filled up to the present, whichever lacks bytes. */
+void rates_wait(struct maps *m, uint32_t flow, uint32_t bytes) {
 	struct flow *f = &m->flows[flow];
-	uint32_t needs = lesser(f->owed_here, QUANTUM);
+	struct bucket *peak = &m->limits[flow].peak;
 	uint64_t until = 0;
 
-	if (f->limits & LIMIT_SUSTAINED)
-		wait_for(&f->sustained, m->now, needs, &until);
-	if (f->limits & LIMIT_PEAK)
-		wait_for(&m->limits[flow].peak, m->now, needs, &until);
-	if (until == 0)
-		return true;
+	if (f->limits & LIMIT_SUSTAINED && !bucket_has(&f->sustained, m->now, bytes))
+		until = bucket_when(&f->sustained, bytes);
+	if (f->limits & LIMIT_PEAK && !bucket_has(peak, m->now, bytes))
+		until = bucket_when(peak, bytes) > until ? bucket_when(peak, bytes) : until;
 	flow_park(m, flow, until);
-	return false;
 }
 
 uint32_t rate_reserved(struct maps *m, uint32_t flow) {
@@ -84,17 +75,11 @@ uint32_t rate_reserved(struct maps *m, uint32_t flow) {
 	return 0;
 }
 
-void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
-	struct flow *f = &m->flows[flow];
+void rates_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
 	struct limits *l = &m->limits[flow];
 
-	f->owed_here -= bytes;
-	f->owed -= bytes;
-	m->counts.owed_bytes -= bytes;
-	if (f->limits & LIMIT_SUSTAINED)
-		bucket_spend(&f->sustained, m->now, bytes);
-	if (f->limits & LIMIT_PEAK)
+	if (m->flows[flow].limits & LIMIT_PEAK)
 		bucket_spend(&l->peak, m->now, bytes);
-	if (f->limits & LIMIT_RESERVED)
+	if (m->flows[flow].limits & LIMIT_RESERVED)
 		bucket_spend(&l->reserved, m->now, bytes);
 }

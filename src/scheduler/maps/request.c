@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests from the modems. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
 
 static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, uint64_t now) {
 	struct flow *f = &m->flows[r->flow];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounds: make the MAPs of all channels that are due at the same time. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
 
 static void start(struct maps *m, uint64_t now) {
 	for (uint32_t i = 0; i < m->channel_count; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unsolicited grants (UGS, UGS-AD, PGS) and polls (rtPS, nrtPS, silent UGS-AD). Each has a nominal
  * time, in samples as in maps.h. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
+#include "scheduler/maps/rates.h"
 
 #define PINNED_ELEMENTS 3
 #define FIRST_ROUND 2 /* `round` is 1 before it */

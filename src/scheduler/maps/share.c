@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distributes grants: reserved rates first, then by priority; round robin among equals. */
-#include "scheduler/maps/internal.h"
+#include "scheduler/maps/lists.h"
+#include "scheduler/maps/rates.h"
 
 /* The open group in the earliest round. `far`: another group is ahead by more than MAX_LEAD rounds. */
 static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
