@@ -28,16 +28,9 @@ static struct block *block_of(const struct maps *m, uint32_t flow, uint32_t chan
 	return &c->blocks[i];
 }
 
-/* Bytes that the flow can get on the channel, beside those of its grant `b`. */
-static uint32_t space(const struct maps *m, const struct flow *f, uint32_t channel,
-		      const struct block *b) {
-	const struct channel *c = &m->channels[channel];
-	uint32_t has = b == NULL ? 0 : b->minislots, bytes = b == NULL ? 0 : b->bytes;
-	uint32_t minislots = lesser(has + c->free, c->max);
-	uint32_t capacity =
-		(minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->header;
-
-	return lesser(capacity, f->max) - bytes;
+/* Bytes with headers of a grant. */
+static uint32_t capacity(const struct channel *c, uint32_t minislots) {
+	return (minislots - c->set.burst_minislots) * c->set.minislot_bytes;
 }
 
 /* Whether the channel has about as many bytes free as the one with the key `max`. */
@@ -54,10 +47,14 @@ static uint64_t full_of(const struct maps *m, uint32_t flow, uint64_t channels) 
 	if (f->max == UINT32_MAX)
 		channels &= m->bounded;
 	for (uint64_t left = channels; left != 0; left &= left - 1) {
-		uint32_t c = first_bit(left);
+		uint32_t channel = first_bit(left);
+		const struct channel *c = &m->channels[channel];
+		const struct block *b = block_of(m, flow, channel);
+		uint32_t minislots = lesser((b == NULL ? 0 : b->minislots) + c->free, c->max);
 
-		if (space(m, f, c, block_of(m, flow, c)) == 0)
-			full |= UINT64_C(1) << c;
+		if (lesser(capacity(c, minislots) - f->header, f->max) ==
+		    (b == NULL ? 0 : b->bytes))
+			full |= UINT64_C(1) << channel;
 	}
 	return full;
 }
@@ -115,41 +112,46 @@ static uint32_t choose(struct maps *m, uint32_t flow, struct group *g) {
 	return channel;
 }
 
-/* Appends an empty data grant of the flow's current cluster. */
+/* Appends a data grant of the flow's current cluster, still without bytes. */
 static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
-	struct flow *f = &m->flows[flow];
+	const struct flow *f = &m->flows[flow];
 	struct sid_state *sid_state = sid_state_of(m, flow, f->cluster, channel);
 	struct block *b = &c->blocks[c->blocks_count];
 
-	*b = (struct block){
-		.flow = flow,
-		.sid = sid_state->sid,
-		.kind = BLOCK_DATA,
-		.cluster = f->cluster,
-		.header = f->header,
-	};
+	b->flow = flow;
+	b->sid = sid_state->sid;
+	b->kind = BLOCK_DATA;
+	b->cluster = f->cluster;
+	b->header = f->header;
 	sid_state->block = (uint16_t)c->blocks_count++;
 	c->slots--;
 	return b;
 }
 
-/* Adds up to `want` bytes to the grant `b`, or to a new one if it is NULL. Returns how many. */
-static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, struct block *b,
-		    uint32_t want) {
+/* Adds up to `want` bytes to the flow's grant on the channel. Returns how many. */
+static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, uint32_t want) {
 	struct channel *c = &m->channels[channel];
 	struct flow *f = &m->flows[flow];
-	uint32_t bytes = lesser(want, space(m, f, channel, b)), before;
+	struct block *b = block_of(m, flow, channel);
+	uint32_t before = b == NULL ? 0 : b->minislots, bytes = b == NULL ? 0 : b->bytes;
+	uint32_t added = lesser(want, f->max - bytes), max = lesser(before + c->free, c->max);
+	uint32_t minislots = c->set.burst_minislots + minislots_for(c, bytes + added + f->header);
 
+	if (minislots > max) {
+		minislots = max;
+		added = capacity(c, max) - f->header - bytes;
+	}
 	if (b == NULL)
 		b = new_block(m, flow, channel);
-	before = b->minislots;
-	b->bytes += bytes;
-	b->minislots = (uint16_t)(c->set.burst_minislots + minislots_for(c, b->bytes + f->header));
-	channel_consume(m, channel, b->minislots - before);
+	b->bytes = bytes + added;
+	b->minislots = (uint16_t)minislots;
+	c->data_bytes += added;
+	c->data_minislots += minislots - before;
+	channel_consume(m, channel, minislots - before);
 	f->round = m->round;
 	f->latest = (uint8_t)channel;
-	return bytes;
+	return added;
 }
 
 uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want) {
@@ -160,7 +162,7 @@ uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want) {
 
 		if (channel == NONE)
 			break;
-		got += put(m, flow, channel, block_of(m, flow, channel), want - got);
+		got += put(m, flow, channel, want - got);
 	}
 	return got;
 }

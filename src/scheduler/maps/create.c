@@ -49,11 +49,10 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 			free_key(i, 0);
 		m->channels[i].used_sids = &m->sid_bits[i * SID_WORDS];
 	}
-	for (uint32_t g = 0; g < MAPS_SETS; g++) {
+	for (uint32_t g = 0; g < MAPS_SETS; g++)
 		m->groups[g].parked = NONE;
-		for (uint32_t l = 0; l < LEVELS; l++)
-			m->groups[g].queues[l].first = NONE;
-	}
+	for (uint32_t q = 0; q < MAPS_SETS * LEVELS; q++)
+		m->queues[q].first = NONE;
 	m->due = UINT64_MAX;
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		uint64_t due = map_due(m, &m->channels[i], 0);

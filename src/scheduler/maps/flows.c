@@ -158,7 +158,7 @@ static void flow_reset(struct maps *m, uint32_t flow, const struct maps_flow *s)
 /* Begins with the resources of the flow. */
 static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint8_t channel,
 		  uint64_t now) {
-	m->flows[flow].group = m->cluster_groups[base_of(flow)];
+	flow_set_cluster(m, flow, 0);
 	rates_set(m, flow, s);
 	m->services[flow].channel = channel;
 	if (s->type != MAPS_BEST_EFFORT)

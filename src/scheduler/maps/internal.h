@@ -55,6 +55,7 @@ struct flow {
 	uint32_t round; /* latest round in which it got a grant */
 	uint32_t max; /* bytes of a grant without the header */
 	uint16_t group;
+	uint16_t queue; /* queue_index() of its class queue */
 	uint8_t header;
 	uint8_t cluster, clusters;
 	uint8_t priority;
@@ -90,7 +91,7 @@ struct class_queue {
 	uint32_t first; /* ring of flows */
 	uint32_t count, left; /* flows; of these, not served yet in this round */
 	uint64_t round;
-};
+} __attribute__((aligned(32))); /* a power of two, as each request and grant computes an address */
 
 /* A set of channels, and the flows whose current cluster has it. */
 struct group {
@@ -100,7 +101,6 @@ struct group {
 	uint32_t current; /* channel of new grants */
 	uint32_t max; /* no other open channel has a higher key */
 	uint32_t parked; /* ring of flows */
-	struct class_queue queues[LEVELS];
 };
 
 struct level {
@@ -135,6 +135,7 @@ struct channel {
 	uint32_t free; /* minislots without use */
 	uint32_t slots; /* elements without use */
 	uint32_t blocks_count;
+	uint32_t data_minislots, data_bytes; /* of data grants */
 	/* Constant. */
 	uint32_t elements; /* at most, per MAP */
 	uint32_t min; /* minislots of a new grant of MIN_GRANT bytes */
@@ -208,11 +209,16 @@ struct maps {
 	struct req_state req_states[MAPS_MAX_CHANNELS +
 				    1]; /* the last one is for requests without a channel */
 	struct group groups[MAPS_SETS];
+	struct class_queue queues[MAPS_SETS * LEVELS]; /* by queue_index() */
 	struct level levels[LEVELS];
 	uint64_t parking[SET_WORDS]; /* bit per group with parked flows */
 	struct timers timers; /* three per flow */
 	struct maps_counts counts; /* counts that belong to no channel */
 };
+
+static inline uint32_t queue_index(uint32_t group, uint32_t level) {
+	return group * LEVELS + level;
+}
 
 enum timer_kind { TIMER_RATE, TIMER_RESERVED, TIMER_SERVICE, TIMER_KINDS };
 
@@ -291,7 +297,7 @@ static inline void channel_consume(struct maps *m, uint32_t channel, uint32_t mi
 	struct channel *c = &m->channels[channel];
 
 	c->free -= minislots;
-	m->keys[channel] = free_key(channel, c->free * c->set.minislot_bytes);
+	m->keys[channel] -= minislots * c->set.minislot_bytes * MAPS_MAX_CHANNELS;
 	if (c->free < c->min || !slots_left(c))
 		m->open &= ~(UINT64_C(1) << channel);
 }
@@ -318,6 +324,9 @@ void rates_charge(struct maps *m, uint32_t flow, uint32_t bytes); /* peak and re
 
 /* lists.c; lists.h has what each request and grant calls */
 void group_rejoin(struct maps *m, uint32_t group, uint32_t level); /* as its queue has a flow */
+void group_rest(struct maps *m, uint32_t group, uint32_t level); /* as its queue is empty */
+void reserved_join(struct maps *m, uint32_t flow); /* the reserved queue */
+void reserved_leave(struct maps *m, uint32_t flow);
 void reserved_stop(struct maps *m, uint32_t flow); /* leaves the reserved queue, and its timer */
 void flow_park(struct maps *m, uint32_t flow, uint64_t until); /* until this time of the timers */
 void flow_unpark(struct maps *m, uint32_t flow); /* leaves the parked ring, and its timer */

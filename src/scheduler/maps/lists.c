@@ -5,7 +5,7 @@
 /* A group that competes again has no credit from before, and a lead of at most MAX_LEAD rounds. */
 void group_rejoin(struct maps *m, uint32_t group, uint32_t level) {
 	struct level *l = &m->levels[level];
-	struct class_queue *c = &m->groups[group].queues[level];
+	struct class_queue *c = &m->queues[queue_index(group, level)];
 
 	if (c->round < l->served)
 		c->round = l->served;
@@ -15,9 +15,34 @@ void group_rejoin(struct maps *m, uint32_t group, uint32_t level) {
 	l->active[group / 64] |= UINT64_C(1) << group % 64;
 }
 
+void group_rest(struct maps *m, uint32_t group, uint32_t level) {
+	m->levels[level].active[group / 64] &= ~(UINT64_C(1) << group % 64);
+}
+
+void reserved_join(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+	struct class_queue *c = &m->queues[queue_index(f->group, RESERVED)];
+
+	f->is_reserved = true;
+	ring_append(reserved_links(m), &c->first, flow);
+	if (c->count++ == 0)
+		group_rejoin(m, f->group, RESERVED);
+}
+
+void reserved_leave(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+	struct class_queue *c = &m->queues[queue_index(f->group, RESERVED)];
+
+	f->is_reserved = false;
+	ring_remove(reserved_links(m), &c->first, flow);
+	c->left = lesser(c->left, --c->count);
+	if (c->count == 0)
+		group_rest(m, f->group, RESERVED);
+}
+
 void reserved_stop(struct maps *m, uint32_t flow) {
 	if (m->flows[flow].is_reserved)
-		list_leave(m, flow, RESERVED);
+		reserved_leave(m, flow);
 	timers_clear(&m->timers, timer_of(m, TIMER_RESERVED, flow));
 }
 
@@ -26,7 +51,7 @@ void flow_park(struct maps *m, uint32_t flow, uint64_t until) {
 
 	flow_idle(m, flow);
 	m->flows[flow].state = FLOW_PARKED;
-	ring_append(flow_links(m, 0), &m->groups[group].parked, flow);
+	ring_append(flow_links(m), &m->groups[group].parked, flow);
 	m->parking[group / 64] |= UINT64_C(1) << group % 64;
 	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
 }
@@ -34,7 +59,7 @@ void flow_park(struct maps *m, uint32_t flow, uint64_t until) {
 void flow_unpark(struct maps *m, uint32_t flow) {
 	uint32_t group = m->flows[flow].group;
 
-	ring_remove(flow_links(m, 0), &m->groups[group].parked, flow);
+	ring_remove(flow_links(m), &m->groups[group].parked, flow);
 	if (m->groups[group].parked == NONE)
 		m->parking[group / 64] &= ~(UINT64_C(1) << group % 64);
 	timers_clear(&m->timers, timer_of(m, TIMER_RATE, flow));
@@ -42,14 +67,15 @@ void flow_unpark(struct maps *m, uint32_t flow) {
 
 void flow_switch(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
-	uint32_t base = flow * MAPS_MAX_CLUSTERS;
+	uint32_t *owed = &m->cluster_owed[flow * MAPS_MAX_CLUSTERS];
+	uint8_t next = f->cluster;
 
 	flow_idle(m, flow);
 	do
-		f->cluster = (uint8_t)((f->cluster + 1u) % f->clusters);
-	while (m->cluster_owed[base + f->cluster] == 0);
-	f->owed_here = m->cluster_owed[base + f->cluster];
-	m->cluster_owed[base + f->cluster] = 0;
-	f->group = m->cluster_groups[base + f->cluster];
+		next = (uint8_t)((next + 1u) % f->clusters);
+	while (owed[next] == 0);
+	f->owed_here = owed[next];
+	owed[next] = 0;
+	flow_set_cluster(m, flow, next);
 	flow_ready(m, flow);
 }

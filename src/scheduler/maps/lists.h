@@ -5,34 +5,40 @@
 
 #include "scheduler/maps/internal.h"
 
-static inline struct links flow_links(const struct maps *m, uint32_t level) {
-	struct flow *first = &m->flows[0];
-
-	return (struct links){level == RESERVED ? &first->reserved : &first->link, sizeof(*first)};
+static inline struct links flow_links(const struct maps *m) {
+	return (struct links){&m->flows[0].link, sizeof(*m->flows)};
 }
 
-/* Appends a flow to its group's class queue of this level, or to its reserved queue. */
-static inline void list_join(struct maps *m, uint32_t flow, uint32_t level) {
-	uint32_t group = m->flows[flow].group;
-	struct class_queue *c = &m->groups[group].queues[level];
+static inline struct links reserved_links(const struct maps *m) {
+	return (struct links){&m->flows[0].reserved, sizeof(*m->flows)};
+}
 
-	ring_append(flow_links(m, level), &c->first, flow);
+static inline void class_join(struct maps *m, uint32_t flow) {
+	const struct flow *f = &m->flows[flow];
+	struct class_queue *c = &m->queues[f->queue];
+
+	ring_append(flow_links(m), &c->first, flow);
 	if (c->count++ == 0)
-		group_rejoin(m, group, level);
-	if (level == RESERVED)
-		m->flows[flow].is_reserved = true;
+		group_rejoin(m, f->group, f->priority);
 }
 
-static inline void list_leave(struct maps *m, uint32_t flow, uint32_t level) {
-	uint32_t group = m->flows[flow].group;
-	struct class_queue *c = &m->groups[group].queues[level];
+static inline void class_leave(struct maps *m, uint32_t flow) {
+	const struct flow *f = &m->flows[flow];
+	struct class_queue *c = &m->queues[f->queue];
 
-	ring_remove(flow_links(m, level), &c->first, flow);
+	ring_remove(flow_links(m), &c->first, flow);
 	c->left = lesser(c->left, --c->count);
 	if (c->count == 0)
-		m->levels[level].active[group / 64] &= ~(UINT64_C(1) << group % 64);
-	if (level == RESERVED)
-		m->flows[flow].is_reserved = false;
+		group_rest(m, f->group, f->priority);
+}
+
+/* Moves a flow that is in no list to the group of its cluster. */
+static inline void flow_set_cluster(struct maps *m, uint32_t flow, uint8_t cluster) {
+	struct flow *f = &m->flows[flow];
+
+	f->cluster = cluster;
+	f->group = m->cluster_groups[flow * MAPS_MAX_CLUSTERS + cluster];
+	f->queue = (uint16_t)queue_index(f->group, f->priority);
 }
 
 /* Appends a flow that is owed bytes to its class queue, and to the reserved queue if it has a
@@ -41,10 +47,9 @@ static inline void flow_ready(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 
 	f->state = FLOW_READY;
-	f->credit = 0;
-	list_join(m, flow, f->priority);
+	class_join(m, flow);
 	if (f->limits & LIMIT_RESERVED)
-		list_join(m, flow, RESERVED);
+		reserved_join(m, flow);
 }
 
 /* Removes a flow from all lists. */
@@ -52,7 +57,7 @@ static inline void flow_idle(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 
 	if (f->state == FLOW_READY)
-		list_leave(m, flow, f->priority);
+		class_leave(m, flow);
 	else if (f->state == FLOW_PARKED)
 		flow_unpark(m, flow);
 	if (f->limits & LIMIT_RESERVED)

@@ -64,7 +64,8 @@ void channel_open(struct maps *m, uint32_t channel) {
 	c->blocks_count = c->pinned_count = c->pending_count = 0;
 	c->slots = c->elements - FIXED;
 	c->free = c->minislots;
-	c->kept = 0;
+	m->keys[channel] = free_key(channel, c->free * c->set.minislot_bytes);
+	c->kept = c->data_minislots = c->data_bytes = 0;
 	count_contenders(c, &m->req_states[channel]);
 	c->requests = opportunities(c) * c->set.request_minislots;
 	open_ranging(m, channel);
@@ -82,13 +83,8 @@ void channel_begin_data(struct maps *m, uint32_t channel) {
 /* Counts data grants together, which is cheaper than one by one. */
 void channel_end_data(struct maps *m, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
-	uint64_t bytes = 0, minislots = 0;
 
-	for (uint32_t i = c->front; i < c->blocks_count; i++) {
-		bytes += c->blocks[i].bytes;
-		minislots += c->blocks[i].minislots;
-	}
 	c->counts.grants += c->blocks_count - c->front;
-	c->counts.granted_bytes += bytes;
-	c->counts.data_minislots += minislots;
+	c->counts.granted_bytes += c->data_bytes;
+	c->counts.data_minislots += c->data_minislots;
 }

@@ -54,11 +54,12 @@ static bool ring_pending(struct maps *m, uint32_t first) {
 	}
 }
 
-static void group_pending(struct maps *m, const struct group *g) {
+static void group_pending(struct maps *m, uint32_t group) {
+	const struct group *g = &m->groups[group];
 	bool fits = (g->channels & m->in_round) != 0;
 
 	for (uint32_t level = MAPS_PRIORITIES; fits && level-- > 0;)
-		fits = ring_pending(m, g->queues[level].first);
+		fits = ring_pending(m, m->queues[queue_index(group, level)].first);
 	if (fits)
 		ring_pending(m, g->parked);
 }
@@ -71,6 +72,6 @@ void add_pending(struct maps *m) {
 		for (uint32_t level = 0; level < MAPS_PRIORITIES; level++)
 			groups |= m->levels[level].active[word];
 		for (; groups != 0; groups &= groups - 1)
-			group_pending(m, &m->groups[word * 64 + first_bit(groups)]);
+			group_pending(m, word * 64 + first_bit(groups));
 	}
 }

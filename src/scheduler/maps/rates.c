@@ -70,7 +70,7 @@ uint32_t rate_reserved(struct maps *m, uint32_t flow) {
 	bucket_fill(b, m->now);
 	if (bucket_bytes(b) >= needs)
 		return lesser(m->flows[flow].owed_here, lesser(QUANTUM, bucket_bytes(b)));
-	list_leave(m, flow, RESERVED);
+	reserved_leave(m, flow);
 	timers_set(&m->timers, timer_of(m, TIMER_RESERVED, flow), bucket_when(b, needs));
 	return 0;
 }

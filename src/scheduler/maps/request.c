@@ -13,18 +13,15 @@ static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, 
 	m->counts.requested_bytes += bytes;
 	m->counts.owed_bytes += bytes;
 	f->owed += bytes;
-	if (f->state == FLOW_IDLE) {
-		f->owed_here = bytes;
-		if (f->cluster != r->cluster) {
-			f->cluster = r->cluster;
-			f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
-		}
-		if (bytes > 0)
-			flow_ready(m, r->flow);
-	} else if (f->cluster == r->cluster) {
-		f->owed_here += bytes;
-	} else {
+	if (f->state != FLOW_IDLE && f->cluster != r->cluster) {
 		m->cluster_owed[r->flow * MAPS_MAX_CLUSTERS + r->cluster] += bytes;
+	} else if (f->state != FLOW_IDLE) {
+		f->owed_here += bytes;
+	} else if (bytes > 0) {
+		f->owed_here = bytes;
+		if (f->cluster != r->cluster)
+			flow_set_cluster(m, r->flow, r->cluster);
+		flow_ready(m, r->flow);
 	}
 	return bytes == r->bytes ? MAPS_ACCEPTED : MAPS_CAPPED;
 }

@@ -50,7 +50,7 @@ static void expire(struct maps *m) {
 			break;
 		case TIMER_RESERVED:
 			if (f->state == FLOW_READY && !f->is_reserved)
-				list_join(m, flow, RESERVED);
+				reserved_join(m, flow);
 			break;
 		default: service_run(m, flow);
 		}
