@@ -79,8 +79,10 @@ static uint32_t channel_of(uint32_t key) {
 }
 
 /* Selects the channel of the flow's latest grant, or else the group's current one, unless another
- * has much more free; then the one with the most. Skips channels where the flow's grant is full. */
-static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
+ * has much more free; then the one with the most. Skips channels where the flow's grant is full. Not
+ * inline, to leave the registers to grants, most of which need no search. */
+static __attribute__((noinline)) uint32_t choose_best(struct maps *m, uint32_t flow,
+						      struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round, current = g->round == m->round;
 	uint64_t open = g->channels & m->open, full = granted ? full_of(m, flow, open) : 0;
