@@ -194,6 +194,7 @@ def pgo_folder(tmp_path: Path) -> Path:
         "bin/pkg-config": "",
         "out/bench/vcmts-bench": "! [ -e out/a.gcda ] || echo stale counts >>log\n",
         "out/bench/vcmts-bench-scheduler": "",
+        "out/bench/vcmts-bench-maps": "",
     }
     for name, script in tools.items():
         write(tmp_path, name, log + script)
@@ -221,7 +222,8 @@ def run_pgo(folder: Path, *options: str, status: int = 0, **environment: str) ->
 
 
 def test_pgo_builds_trains_and_builds(pgo_folder: Path) -> None:
-    benchmarks = ["vcmts", "vcmts-bench"] * 2 + ["vcmts-bench", "vcmts-bench-scheduler"]
+    benchmarks = ["vcmts", "vcmts-bench"] * 2
+    benchmarks += ["vcmts-bench", "vcmts-bench-scheduler", "vcmts-bench-maps"]
     whole = ["meson", "ninja", *benchmarks, "meson", "ninja"]
     assert run_pgo(pgo_folder, "-Dmarch=native") == whole
     setup, *_, use = (
