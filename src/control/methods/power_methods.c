@@ -128,6 +128,21 @@ json_t *power_get(struct rpc_call *call) {
 			 "cores", cores);
 }
 
+/* Sets the given settings of pauses, in `next` and in the workers. */
+static void pauses_change(struct server *s, const struct power_params *p,
+			  struct power_config *next) {
+	if (p->idle_given)
+		next->idle = p->idle;
+	if (p->empty_rounds_given)
+		next->empty_rounds = p->empty_rounds;
+	if (p->longest_pause_given)
+		next->longest_pause = p->longest_pause_us * NS_PER_US;
+	if (p->coalesce_given)
+		next->coalesce = p->coalesce_us * NS_PER_US;
+	if (p->idle_given || p->empty_rounds_given || p->longest_pause_given || p->coalesce_given)
+		server_idle(s, next);
+}
+
 /* The governor reads its part from the server's configuration. */
 json_t *power_change(struct rpc_call *call) {
 	const struct methods *m = call->service;
@@ -137,16 +152,7 @@ json_t *power_change(struct rpc_call *call) {
 
 	if (m->power == NULL)
 		return rpc_refuse(call, RPC_REFUSED, "a replay has no frequencies");
-	if (p->idle_given)
-		next.idle = p->idle;
-	if (p->empty_rounds_given)
-		next.empty_rounds = p->empty_rounds;
-	if (p->longest_pause_given)
-		next.longest_pause = p->longest_pause_us * NS_PER_US;
-	if (p->coalesce_given)
-		next.coalesce = p->coalesce_us * NS_PER_US;
-	if (p->idle_given || p->empty_rounds_given || p->longest_pause_given || p->coalesce_given)
-		server_idle(s, &next);
+	pauses_change(s, p, &next);
 	if (p->policy_given)
 		next.policy = p->policy;
 	if (p->latency_given)
