@@ -75,6 +75,14 @@ def check_unavailable_kind(client: Client, file: Path) -> None:
     assert value(client, "vcmts_idle_refused_total") == (0 if TPAUSE else 1)
 
 
+def check_coalesces(client: Client, file: Path) -> None:
+    power = "power: {idle: poll, coalesce: 30us}\n"
+    assert client.call("power.get")["coalesce_us"] == 0
+    assert "idle settings changed" in reload(client, file, power)
+    assert client.call("power.get")["coalesce_us"] == 30
+    assert "nothing changed" in reload(client, file, power)
+
+
 def check_polls(client: Client, file: Path) -> None:
     reload(client, file, "power: {idle: poll}\n")
     assert idle_kind(client) == "poll"
@@ -96,6 +104,7 @@ def test_reload_changes_kind_of_pauses() -> None:
                 check_sleeps(client, file)
                 check_unavailable_kind(client, file)
                 check_polls(client, file)
+                check_coalesces(client, file)
                 with pytest.raises(RefusedError, match="metrics: differs"):
                     reload(client, file, "metrics: 127.0.0.1:0\n")
             done = run.stop()

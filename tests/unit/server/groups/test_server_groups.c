@@ -190,10 +190,13 @@ TEST(idle_kind_is_applied_to_workers) {
 	check_kind(IDLE_POLL);
 	p.idle = IDLE_SLEEP;
 	p.longest_pause = 7000;
+	p.coalesce = 9000;
 	server_idle(s, &p);
 	check_kind(IDLE_SLEEP);
 	assert_int_equal(s->power.idle, IDLE_SLEEP);
 	assert_int_equal(s->workers[0].idle.config.longest, 7000);
+	assert_int_equal(s->workers[0].idle.config.coalesce, 9000);
+	assert_int_equal(s->power.coalesce, 9000);
 	for (unsigned w = 0; w < 4; w++)
 		assert_true(s->workers[w].wakes);
 	/* a core can monitor one address: neither two ports, nor a port and a ring */
