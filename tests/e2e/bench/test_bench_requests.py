@@ -132,7 +132,7 @@ def test_goals_are_measured_and_stored(tmp_path: Path) -> None:
     assert re.fullmatch(r"(PASS: |FAIL: missed: .+; )\d of \d goals reached", verdict), verdict
     assert done.status == (0 if verdict.startswith("PASS") else 1), done.stderr
     stored = results.read(path)
-    goals = ["upstream", "channels", "channels.scheduler"]
+    goals = ["upstream", "upstream.over-crypto", "channels", "channels.scheduler"]
     assert [result["goal"] for result in stored["results"]] == goals
     assert all(result["value"] > 0 for result in stored["results"])
     assert "32 SC-QAM + 2 OFDM / 6 OFDM" in done.stdout
